@@ -51,7 +51,6 @@ class Failure(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def hello(settings: Settings) -> Hello:
-    """The first line of every conversation of an event."""
     rules = Rules(
         seats=settings.seats, holes=HOLES, turn_cap=settings.turn_cap, playoff=settings.playoff
     )
@@ -167,7 +166,6 @@ class Referee:
         return self._number, self._hole.view(seat), self._hole.events(seat, 0)
 
     def legal(self, seat: int) -> Sequence[str]:
-        """The legal moves of a seat in `asked`."""
         assert self._hole is not None
         return self._hole.legal(seat)
 

@@ -75,7 +75,6 @@ def game(name: str) -> Game:
 
 
 def backend(name: str) -> Backend:
-    """A new sandbox backend of that name."""
     return cast("Backend", _load("sandbox", SANDBOXES, name)())
 
 

@@ -114,7 +114,6 @@ def step_down(leads: Iterable[Lead], pairs: int, separation: Callable[[int], flo
 
 
 def at_once(wave: Wave) -> Schedule:
-    """A schedule of which all is known from the beginning."""
     return lambda before, results: ScheduleEnd() if before else wave  # noqa: ARG005 - as they are asked
 
 

@@ -74,7 +74,6 @@ class Contestant:
 
     @property
     def rooted(self) -> bool:
-        """Whether the root of its process tree is known."""
         return self._meter is not None
 
     def take_root(self, pid: int) -> None:
@@ -94,7 +93,6 @@ class Contestant:
         return tasks(self._meter.pids()) if self._meter else {}
 
     def used(self) -> float:
-        """Seconds of CPU since the last call of `book`."""
         return self.cpu() - self._booked
 
     def book(self) -> None:
@@ -119,20 +117,17 @@ class Contestant:
         return False
 
     def freeze(self) -> None:
-        """Stop all its processes, if they weren't."""
         if self._freezer is not None and self.exited is None and not self.frozen:
             self.frozen = True
             self._freezer.freeze()
 
     def thaw(self) -> None:
-        """Let all its processes go on, if they were stopped."""
         if self._freezer is not None and self.frozen:
             self.frozen = False
             self._still_cpu = None
             self._freezer.thaw()
 
     def forget(self) -> None:
-        """Its processes are gone."""
         if self._meter and self._freezer:
             self._meter.close()
             self._freezer.close()

@@ -1,9 +1,8 @@
 """Wait for a bot's answer; charge only the time that was the bot's own.
 
-Theory of operation. `hear` waits for an event and feeds the decision's `Stopwatch` with readings of
-the bot's tree when it is due. Where the stopwatch wants proof that a wait was one, `hear` first
-reads what the other bots of the match have used. If that isn't enough it tries whether the core is
-overloaded: the bot's tree is stopped meanwhile, its output so far is read, and no bot is charged.
+Where the decision's `Stopwatch` wants proof that a wait was one, `hear` first reads what the other
+bots of the match have used. If that isn't enough it tries whether the core is overloaded: the bot's
+tree is stopped meanwhile, its output so far is read, and no bot is charged.
 
 Invariant: None, for being late, is only ever returned for time that was the bot's.
 """
@@ -98,7 +97,6 @@ def _try_core(
 
 
 def _overloaded(pipes: Pipes, contestant: Contestant) -> bool:
-    """Try the core while the bot stands still."""
     stood = contestant.frozen
     contestant.freeze()
     try:

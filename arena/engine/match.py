@@ -1,26 +1,23 @@
 """Play one match, and series of them, against real bot processes.
 
 Theory of operation. A decision has one budget, from the moment its question is written to the
-moment its line is complete: writing counts as well as reading, and no byte restarts it. For
-decisions that take longer than `PATIENCE_S` a `Stopwatch` says what of that time is the bot's.
-Lateness is judged by the time of the read. Bots are started, and simultaneous questions asked, one
-after another: they share a core, and none may be charged for another's thinking; the referee judges
-when all answers are in.
+moment its line is complete, and no byte restarts it. For decisions that take longer than
+`PATIENCE_S` a `Stopwatch` says what of that time is the bot's. Lateness is judged by the time of
+the read. Bots are started, and simultaneous questions asked, one after another: they share a core,
+and none may be charged for another's thinking.
 
 CPU time off turn is what a bot's tree used in a match less what it may have used on its turns.
-After a brisk decision the tree isn't read: the bot may have had one core all the time. In a longer
-one it is read at `PATIENCE_S` and at the answer, and at the start of the decision after that. So a
-bot that idles through its own time can hide `BRISK_S` a decision, and `PATIENCE_S` now and then;
-the error is always in its favour. From the end of the start-up to the end of the last match every
-moment belongs to some match. With `freeze` a bot runs from just before its question to its answer,
+After a brisk decision the tree isn't read: the bot may have had one core all the time. So a bot
+that idles through its own time can hide `BRISK_S` a decision, and `PATIENCE_S` now and then; the
+error is always in its favour. With `freeze` a bot runs from just before its question to its answer,
 and at no other time. Without it, a bot that exceeds its `Allowance` off turn is treated so from
 then on: else its processes would take the core from the bots that are asked.
 
-Invariant: a bot's fault never leaves here as an exception; the host's trouble always does, as
-HostError, and then no record of the match at hand exists.
-
 A seat without a bot belongs to a person, or to a function of this process: it has no process and no
 clock, and commits no fault. Bots beside it are frozen whenever they aren't asked.
+
+Invariant: a bot's fault never leaves here as an exception; the host's trouble always does, as
+HostError, and then no record of the match at hand exists.
 """
 
 from __future__ import annotations
@@ -402,7 +399,6 @@ class Match:
         return await self._move(contestant, heard)
 
     async def _move(self, contestant: Contestant, event: WireEvent) -> str | Failure:
-        """The move in an event that came in time, or the fault that it is."""
         if isinstance(event, Answer):
             return event.move
         if isinstance(event, WireFault):

@@ -281,7 +281,6 @@ class Pipes:
         self._go_on()
 
     async def checkpoint(self) -> None:
-        """Let other tasks run."""
         await trio.lowlevel.checkpoint()
         self._go_on()
 

@@ -1,5 +1,4 @@
-"""Measure what a bot is charged for one decision: the time it ran or slept, not its waits for a
-core.
+"""Measure what a bot is charged for a decision: the time it ran or slept, not its waits for a core.
 
 Theory of operation. A `Stopwatch` is fed with readings of the bot's tree. Two of them bound a
 *slice* of the decision, which is charged with
@@ -7,29 +6,20 @@ Theory of operation. A `Stopwatch` is fed with readings of the bot's tree. Two o
     the CPU time of the tree in it, or, if that is more,
     its length less the time that the most delayed task of the tree waited in it for a core.
 
-The kernel counts a wait when it ends: what of it finds no room in its slice lay in those before,
-and is taken off there. A task that wants to run at both ends and came to run at no time between
-them waited all the while. Before the first reading time is charged as it passes; if we came too
-late for it by waiting for the core, that is taken off, unless the bot may have had the core. From
-the last slice, the one with the answer, our own wait is taken off too: the answer lay in the pipe
-while we couldn't run. Slices are short so that one wait can't cover up another task's sleep.
+The kernel counts a wait when it ends: what of it finds no room in its slice is taken off in those
+before. A task that wants to run at both ends and came to run at no time between them waited all the
+while. Before the first reading time is charged as it passes; if we came too late for it by waiting
+for the core, that is taken off, unless the bot may have had the core. From the slice with the
+answer our own wait is taken off too: the answer lay in the pipe.
 
-A bot can fake what the kernel reports of its tasks. So without *proof* that other work has the
-core no more than FREE_S is taken off. There are two proofs:
-
-- What the trees of the match's other bots used since the decision began was taken from this bot's
-  core: as much of its waiting is proven, and no more. A trial wouldn't do, as another bot can burn
-  CPU for as long as this one waits and leave the core free during a trial. What they had used when
-  the decision began is not read but bounded from above: the bot is credited too little. What they
-  use during a trial isn't credited.
-- A trial that finds other work on the core, of whatever kind, proves what was taken off until then
-  and STEP_S more. A trial that finds the core free is repeated before it is believed.
-
-`arena.engine.listener` makes the trials.
+A bot can fake what the kernel reports of its tasks. So without *proof* that other work has the core
+no more than FREE_S is taken off (docs/design/timing.md). What the match's other bots used since the
+decision began is proof for as much waiting; what they had used by then is not read but bounded from
+above. A trial that finds other work on the core proves what was taken off until then and STEP_S
+more; one that finds the core free is repeated before it is believed.
 
 A *gap* is a look that is later than planned by more than our own wait for a core explains: the
-machine was suspended, or we were stopped, and it isn't known for how long the bot was. Then the
-decision begins anew.
+machine was suspended, or we were stopped. Then the decision begins anew.
 
 Invariants: no clock and no system here; `charged` never exceeds the time by the clock; without
 a trial it is less by FREE_S and the others' CPU at most.
@@ -76,8 +66,6 @@ class TimeVerdict(enum.Enum):
 
 
 class _Slice:
-    """A part of the decision between two readings."""
-
     __slots__ = ("_rooms", "_waits", "cpu", "length", "waited")
 
     def __init__(self, length: float, cpu: float) -> None:
@@ -159,7 +147,6 @@ class Stopwatch:
 
     @property
     def unproven(self) -> bool:
-        """Whether there is more to be taken off than may be."""
         return self.wall - self.charge > self.allowed
 
     def leave_out(self, seconds: float) -> None:

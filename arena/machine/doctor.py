@@ -67,8 +67,6 @@ SAYS_S = 10.0
 
 
 class Tried(Frozen, frozen=True, kw_only=True):
-    """One candidate for a sandbox."""
-
     name: str  # as in --sandbox
     label: str  # tells the system's bwrap from the wheel's
     tool: str = ""
@@ -100,8 +98,6 @@ class Trial(Frozen, frozen=True, kw_only=True):
 
 
 class Checkup(Frozen, frozen=True, kw_only=True):
-    """The report of the examination."""
-
     v: int = 1
     works: bool
     """Whether `arena run` would find a sandbox, and a bot plays in it with all it is promised."""
@@ -196,7 +192,6 @@ def _candidates() -> Iterator[tuple[str, str, Backend]]:
 
 
 def _memory(spawner: Spawner, host: Host) -> Memory:
-    """How the spawner limits memory, by its own first message."""
     if select.select([spawner.fileno()], [], [], SAYS_S)[0]:
         spawner.receive()
     groupless = spawner.groupless

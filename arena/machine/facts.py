@@ -76,7 +76,6 @@ def workers_of(asked: int | None, room: int, notify: Notify) -> int:
 
 
 def this_machine() -> Machine:
-    """This machine, as an event records it."""
     model = re.search(r"^model name[^:\n]*:(.*)", Host().text("proc/cpuinfo"), re.MULTILINE)
     return Machine(
         system=f"{platform.system()} {platform.release()} {platform.machine()}",
@@ -107,7 +106,6 @@ def with_host(
 
 
 def machines_of(event: Event) -> tuple[Machine, ...]:
-    """Every machine that an event was played on."""
     return event.machines or (event.machine,)
 
 

@@ -1,13 +1,11 @@
 """Assemble a seccomp filter: classic BPF that searches a tree of system call numbers.
 
-The leaves of the tree are lists of clauses, each an action behind tests of arguments. Everything is
-built bottom-up from finished, position-independent pieces: a jump only goes forward over pieces
-whose length is known, so its 8 bits are checked where it is made, and there are no labels.
+Everything is built bottom-up from finished, position-independent pieces: a jump only goes forward
+over pieces whose length is known, so its 8 bits are checked where it is made. Paths that test no
+argument use only instructions that the kernel (since 5.11) can evaluate in advance: it then doesn't
+run the filter at all for a number that is always allowed.
 
-Paths that test no argument use only instructions that the kernel (since 5.11) can evaluate in
-advance: it then knows that a number is always allowed, and doesn't run the filter for it at all.
-
-Arguments: seccomp shows 64 bits of each, but the calls tested here declare an int, an unsigned int,
+seccomp shows 64 bits of each argument, but the calls tested here declare an int, an unsigned int,
 or flags of which all bits that matter are low. The kernel ignores the high half of those, and a
 filter that compared it could be passed with garbage there: a test sees the low half alone.
 Loaded into the spawner, so: standard library only, no state.

@@ -25,7 +25,6 @@ STATUS = {"CapEff", "CapPrm", "CapBnd", "CapAmb", "NoNewPrivs", "Seccomp"}
 
 
 def attempt(what: str, call: Callable[[], object]) -> None:
-    """Print `what` if the call succeeds."""
     try:
         call()
     except OSError:

@@ -1,9 +1,8 @@
 """Find this process's control groups, and the places where new ones may be made.
 
-A controller belongs to one version of the file system at a time: if the kernel has memory in
-version 1, version 2 can't have it. With version 1 our place is below our own group. With version 2
-a group that passes controllers on to its children can hold no process, so there are three kinds of
-places, best first:
+If the kernel has the memory controller in version 1, version 2 can't have it. With version 1 our
+place is below our own group. With version 2 a group that passes controllers on to its children can
+hold no process, so there are three kinds of places, best first:
 
 1. our own group, if it holds no process but us: we step down into a group below it, and back up
    at the end. No other process is ever moved;
@@ -11,7 +10,6 @@ places, best first:
 3. for root, the nearest group whose children already get the memory controller, or the root
    of all groups, which may hold processes.
 
-Whether a place really works is tried in cgroups.py.
 Loaded into the spawner, so: standard library only. Keeps no state, changes nothing by itself.
 """
 
@@ -59,7 +57,6 @@ class Calls:
         folder.rmdir()
 
     def below(self, folder: Path) -> list[Path]:
-        """The groups directly below."""
         with os.scandir(folder) as entries:
             return [Path(entry) for entry in entries if entry.is_dir(follow_symlinks=False)]
 

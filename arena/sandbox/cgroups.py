@@ -72,7 +72,6 @@ class Group:
         has a second thread."""
 
     def limit(self, memory: int, tasks: int) -> None:  # noqa: ARG002 - version 2's
-        """Set the limits, 0 for none."""
         if memory:
             self._calls.write(self.path / "memory.limit_in_bytes", str(memory))
             # Memory and swap together: it can't be less than the first.
@@ -244,8 +243,7 @@ class Hierarchy2(Hierarchy):
 class OomKills:
     """The kernel's OOM kills in our own control group, or on the machine; 0 where none are counted.
 
-    A program without a control group of its own runs in ours. If that or the machine runs out of
-    memory, the kernel kills the largest process: that looks like a crash of the bot.
+    Of a program without a group of its own such a kill looks like a crash, but isn't its fault.
     """
 
     def __init__(self, proc: Path = PROC, machine: Path = Path("/proc/vmstat")) -> None:
@@ -383,8 +381,7 @@ def _start_time(pid: int) -> str:
 def _sweep_stale(calls: Calls, place: Path) -> None:
     """Remove what killed spawners have left; what is still dying goes with a later sweep.
 
-    That can be a process: a bwrap that is killed between the start of its pid 1 and that one's
-    first steps leaves it waiting for ever.
+    That can be a bwrap's pid 1, which waits for ever if bwrap is killed before its first steps.
     """
     for folder in calls.below(place):
         found = _FOLDER.fullmatch(folder.name)
@@ -394,7 +391,6 @@ def _sweep_stale(calls: Calls, place: Path) -> None:
 
 
 def _kill_all(calls: Calls, folder: Path) -> None:
-    """Kill what is in a group and all below it."""
     with contextlib.suppress(OSError):
         for inner in calls.below(folder):
             _kill_all(calls, inner)

@@ -170,10 +170,8 @@ def _in_memory(name: str, content: bytes) -> int:
 
 
 def _keep(plan: Mapping[str, Any], uid: int, join: str) -> NoReturn:
-    """Become the keeper of a program: its parent, and the subreaper of its tree.
-
-    It kills the tree when the program has ended or the gate closes, and ends when nothing is left.
-    It isn't confined itself; what confines the program keeps it from signalling the keeper.
+    """Become the keeper of a program. It isn't confined itself; what confines the program keeps it
+    from signalling the keeper.
     """
     scratch = ""
     if plan["options"].get("scratch"):

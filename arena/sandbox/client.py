@@ -182,7 +182,6 @@ class Spawner:
                 return
 
     def _death(self) -> HostError:
-        """Why the spawner has closed its end."""
         if not self._ended():
             return HostError("the spawner has closed its connection without ending")
         code = self._process.wait()

@@ -77,9 +77,8 @@ def tasks(pids: Iterable[int], *, proc: str = PROC) -> dict[int, Task]:
 class Core:
     """The core of this thread: how long it has waited for it, and whether others use it.
 
-    Nothing that a bot shows proves the latter: many busy threads of its own look like starvation
-    too. So while its tree is stopped, this process spins for a moment. If it doesn't get the core,
-    another program has it, and that isn't the bot.
+    Nothing that a bot shows proves the latter. So while its tree is stopped, this process spins for
+    a moment: if it doesn't get the core, another program has it, and that isn't the bot.
     """
 
     def __init__(self, proc: str = PROC) -> None:
@@ -123,6 +122,5 @@ class Core:
 
 
 def counts_waits() -> bool:
-    """Whether this kernel counts how long tasks wait for a core."""
     with contextlib.closing(Core()) as core:
         return core.counted

@@ -1,11 +1,9 @@
 """Measure how much disk space a program uses in its folders, deleted open files included.
 
 Theory of operation. A round walks the folders and then reads the open and mapped files of the
-program's processes. It is done in slices, so that the largest permitted tree doesn't delay other
-programs. The program may be hostile: it swaps folders for links during the walk, makes them
-unreadable, nests them deeper than a path is long, and keeps files that have no name. Links are
-never followed, a folder is entered only if it is still the one that was listed, and what is hidden
-on purpose counts as over the limit.
+program's processes, in slices, so that the largest permitted tree doesn't delay other programs. The
+program may be hostile: links are never followed, a folder is entered only if it is still the one
+that was listed, and what is hidden on purpose counts as over the limit.
 
 Invariants: only reads; a round's memory is bounded by the number of files that are allowed. What
 can't be read for a reason that isn't the program's raises OSError.
@@ -141,7 +139,6 @@ class Disk:
             yield
 
     def _list(self, folder: int, itself: os.stat_result) -> Iterator[tuple[str, os.stat_result]]:
-        """List an open folder and count its entries."""
         with os.scandir(folder) as entries:
             for entry in entries:
                 self._files += 1

@@ -113,10 +113,8 @@ def plan(
 
 
 def rlimits(launch: Launch) -> dict[str, int]:
-    """The rlimits that mean the same in every backend; NPROC doesn't.
-
-    DATA limits the memory of each process at once, before the tree's is measured. AS would be
-    useless: node asks for 736 MB and the JVM for 4 GB of addresses that they never touch.
+    """The rlimits that mean the same in every backend; NPROC doesn't, and AS would be useless: node
+    asks for 736 MB and the JVM for 4 GB of addresses that they never touch.
     """
     table = {
         "CORE": 0,

@@ -1,18 +1,14 @@
 """Stop a program's whole tree while it isn't its turn, and continue it.
 
 Theory of operation. Everything below the root is stopped; the root itself belongs to the sandbox
-(bwrap's pid 1, or the keeper of child.py) and must stay able to end the program. `freeze` sends
-SIGSTOP and repeats until every process was at rest *before* a listing of the tree that found no
-other: a fork that was under way when the signal came produces its child before its parent rests, so
-nothing can slip out. A process rests when all of its threads do.
+and must stay able to end the program. `freeze` sends SIGSTOP until every process was at rest, with
+all its threads, *before* a listing of the tree that found no other: a fork that was under way
+produces its child before its parent rests, so nothing can slip out.
 
-On a core that is shared with the tree, a signal that wakes a sleeper may cost the caller the core,
-and perhaps a thread gets it that has no signal pending yet, for a whole time slice. So each
-runnable thread is signalled first: whichever runs next then stops its process.
-
-A process at rest can't continue itself or others. The kernel could, on its behalf: through an
-asynchronous descriptor, or a POSIX timer that sends SIGCONT. The seccomp filter denies both, the
-latter if `Launch.freeze` is set. CPU time that is used all the same is measured.
+On a core that is shared with the tree, a signal that wakes a sleeper may cost the caller the core
+for a whole time slice. So each runnable thread is signalled first: whichever runs next then stops
+its process. That nothing at rest has itself continued (by an asynchronous descriptor, or a timer
+that sends SIGCONT) is the seccomp filter's part, if `Launch.freeze` is set.
 
 Invariant: only processes that were seen below the root are signalled, even if their numbers have
 been reused since; SIGKILL ends what is frozen as it ends everything.
@@ -124,7 +120,6 @@ def _send(handle: int, number: signal.Signals) -> None:
 
 
 def _rests(pid: int, resting: bytes) -> bool:
-    """Whether none of its threads can run."""
     try:
         return all(state in resting for _, state in _threads(pid))
     except OSError:
@@ -132,7 +127,6 @@ def _rests(pid: int, resting: bytes) -> bool:
 
 
 def _threads(pid: int) -> Iterator[tuple[int, bytes]]:
-    """The number and the state of each thread."""
     fields = stat_fields(read(f"/proc/{pid}/stat"))
     yield pid, fields[0]
     if fields[17] != b"1":  # how many there are

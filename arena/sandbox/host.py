@@ -31,7 +31,6 @@ class Host:
         return os.path.lexists(self.root / path)
 
     def fields(self, path: str, separator: str) -> dict[str, str]:
-        """A file of names and values."""
         pairs = (line.partition(separator) for line in self.text(path).splitlines())
         return {name: value.strip().strip('"') for name, _, value in pairs}
 

@@ -46,8 +46,6 @@ _WRITABLE_CGROUPS = {  # by kind of container; Docker has the option since Engin
 
 
 class HostProblem(msgspec.Struct, frozen=True, kw_only=True):
-    """One cause and its fix."""
-
     cause: str
     """A stable name for `arena doctor --json`; ends with "-bwrap" if only one bwrap is at fault."""
     text: str  # what is wrong: a clause

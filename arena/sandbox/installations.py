@@ -88,11 +88,8 @@ def find_environment(program: Path) -> Installation | None:
 
 @functools.cache  # a Python may have 60,000 files; one command asks several times
 def private_file(found: Installation, program: Path) -> Path | None:
-    """A file or folder in an installation that we can read, but not every user, although the
-    installation itself is public.
-
-    None for an installation made under a umask of 077: all of it is its owner's alone, and no
-    file is more private than another.
+    """A file or folder in a public installation that we can read, but not every user; none in one
+    made under a umask of 077.
     """
     mark = found.prefix / "pyvenv.cfg"
     if not is_public((mark if mark.is_file() else program).stat()):
@@ -135,7 +132,6 @@ def find_installation(program: Path) -> Installation | None:
 
 
 def own_python() -> tuple[str, ...]:
-    """The parts of the arena's own interpreter's installation."""
     program = Path(getattr(sys, "_base_executable", sys.executable)).resolve()
     try:
         found = find_installation(program)

@@ -126,13 +126,12 @@ def drop_capabilities() -> None:
 @contextlib.contextmanager
 def file_uid(uid: int) -> Iterator[None]:
     """For a moment, see in /proc of this user's processes what they see themselves. Does nothing
-    for 0, which means that we aren't root, or with CAP_SYS_PTRACE, which root in most containers
-    lacks.
+    for 0, which means that we aren't root, or with CAP_SYS_PTRACE.
 
-    setfsuid would not do for processes in a user namespace: the kernel compares its owner with our
-    effective uid. A change of that takes all capabilities out of effect, for this moment; the real
-    and the saved uid, which decide who may signal or trace us, stay. Each change also makes us
-    undumpable, which is undone, and clears the parent-death signal (see `die_with`).
+    Not by setfsuid: for processes in a user namespace the kernel compares our effective uid. A
+    change of that takes all capabilities out of effect; the real and the saved uid, which decide
+    who may signal or trace us, stay. It also makes us undumpable, which is undone, and clears the
+    parent-death signal (see `die_with`).
     """
     if not uid or _may_trace():
         yield
@@ -158,7 +157,6 @@ def _may_trace() -> bool:
 
 
 def filter_calls(program: bytes) -> None:
-    """Install a seccomp filter in this process, for good."""
     prctl(_PR_SET_NO_NEW_PRIVS, 1)
     mode, filters = ctypes.c_ulong(_SECCOMP_MODE_FILTER), _FilterProgram(len(program) // 8, program)
     _checked(_libc.prctl(_PR_SET_SECCOMP, mode, ctypes.byref(filters), 0, 0), "seccomp")
@@ -253,7 +251,6 @@ def mount_tmpfs(target: str, settings: str) -> None:
 
 
 def bind(source: int, target: str) -> None:
-    """Mount the tree of the open file `source` at `target`."""
     path = f"/proc/self/fd/{source}".encode()
     flags = ctypes.c_ulong(_MS_BIND | _MS_REC)
     _checked(_libc.mount(path, os.fsencode(target), None, flags, None), f"bind {target}")

@@ -1,12 +1,9 @@
 """Read from /proc how much memory processes use, kernel memory on their behalf included.
 
-Three functions of different cost. `usage` (15 µs a process) is never too small: pages that a fork
-shares count for each process. `buffers` (2 µs a descriptor) is what may be unread in sockets and
-pipes. `portion` (10 µs a megabyte) divides shared pages among their owners.
-
-What a process hides counts as the most it may be, so that hiding never pays. Shared memory that is
-in no page table, buffers larger than usual, and pages lent to a pipe can't be seen from here: the
-seccomp filter denies them.
+`usage` (15 µs a process) is never too small: pages that a fork shares count for each process.
+`buffers` (2 µs a descriptor) is what may be unread in sockets and pipes. `portion` (10 µs a
+megabyte) divides shared pages among their owners. What a process hides counts as the most it may
+be, so that hiding never pays; what can't be seen from here, the seccomp filter denies.
 
 Invariant: only reads; a process that has vanished counts as nothing.
 Loaded into the spawner, so: standard library only, one thread.
@@ -103,10 +100,7 @@ def portion(process: Usage) -> int:
 
 def buffers(processes: Iterable[Usage], *, room: int) -> int:
     """The most kernel memory that may be in their sockets and pipes; 0 if all their descriptors
-    would fit into `room` even as sockets.
-
-    Descriptors in flight through a socket are in no table. They are few: the kernel allows all
-    processes of a user together as many as one of them may have open.
+    would fit into `room` even as sockets. Descriptors in flight are in no table, but few.
     """
     tables = [(each, list(_tables(each))) for each in processes]
     if sum(_opened(each, paths) for each, paths in tables) * socket_bytes() <= room:
@@ -143,7 +137,6 @@ def _tables(process: Usage) -> Iterator[str]:
 
 
 def _opened(process: Usage, tables: Iterable[str]) -> int:
-    """How many descriptors it has, at most."""
     count = 0
     for table in tables:
         with contextlib.suppress(*GONE):

@@ -1,10 +1,9 @@
 """Read process trees from /proc: their members, number of tasks, and CPU time used.
 
-Theory of operation. A tree is found from its root by the lists of children that each task has;
-orphans are inherited by the root, which must be pid 1 of a pid namespace or a subreaper. A process
-that has vanished while the tree is read counts as nothing, never as an error. So does one that
-/proc hides (hidepid): nothing is found below it, but its parent lists it; `is_alive` tells the two
-apart.
+A tree is found from its root by the lists of children that each task has; orphans are inherited by
+the root, which must be pid 1 of a pid namespace or a subreaper. A process that has vanished
+meanwhile counts as nothing. So does one that /proc hides (hidepid): nothing is found below it, but
+its parent lists it; `is_alive` tells the two apart.
 
 Invariants: only reads, and needs no privilege; the result of `Meter.cpu` never falls.
 Loaded into the spawner too, so: standard library only, one thread.
@@ -113,11 +112,10 @@ def is_alive(pid: int) -> bool:
 
 class Meter:
     """The CPU time of a tree over its life, without that of the root itself, which is the
-    sandbox's; what the root has reaped is included.
+    sandbox's.
 
-    What a vanished member had used is by then in what its parent has reaped. If the parent ignores
-    its children, it is lost and counts as last seen. Missed is only what was born, ended and
-    ignored between two readings.
+    What a vanished member had used is by then in what its parent has reaped, unless that ignores
+    its children: then it counts as last seen.
     """
 
     def __init__(self, root: int) -> None:

@@ -1,9 +1,9 @@
 """Make mounts that only one program sees: private folders for its spare uid, and scratch space.
 
-Root never runs a bot: the child becomes a spare uid, which can't enter a home of mode 700 in which
-the bot's copy, an interpreter or bwrap itself may lie. So the child, still root and in a mount
-namespace of its own, binds them to where the spare uid can reach them. In such a bind the folder's
-owner appears as the spare uid: the bot reads what it would read had the owner started it.
+A spare uid can't enter a home of mode 700 in which the bot's copy, an interpreter or bwrap itself
+may lie. So the child, still root and in a mount namespace of its own, binds them to where it can.
+In such a bind the folder's owner appears as the spare uid: the bot reads what it would read had the
+owner started it.
 
 Scratch space is a tmpfs that is limited in bytes and in files; bwrap's own are limited in bytes
 only. An ordinary user mounts it in a user namespace made for it.

@@ -50,7 +50,6 @@ class Program:
 
     @property
     def ended(self) -> bool:
-        """Whether its guard has reported how it ended."""
         return not {"exit-code", "exit"}.isdisjoint(self._facts)
 
     def read_status(self) -> bool:
@@ -128,7 +127,6 @@ class Program:
             self._killed_for_others(self.memory_mb)
 
     def exited(self) -> dict[str, Any]:
-        """The fields of the `Exited` message that reports its end."""
         facts = self._facts
         ended = -signal.SIGKILL if self.killed else 0  # a signal is negative
         if "exit" in facts:
@@ -164,7 +162,6 @@ class Program:
                 removal.remove(scratch)
 
     def _last_words(self) -> str:
-        """Why a guard ended before it reported the program's end."""
         text = ""
         with contextlib.suppress(BlockingIOError):
             text = os.read(self.errors, child.ERROR_BYTES).decode(errors="backslashreplace")

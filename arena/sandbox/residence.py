@@ -1,17 +1,12 @@
 """Keep the files of bots' folders in the page cache, so that it doesn't show which were read.
 
-A page that a program reads stays in the page cache after its end. The next program that reads the
-same file can tell, by its own page faults or by a clock, which pages had been read, unless all
-pages are in memory before any program starts.
-
 Theory of operation. The files of a folder are mapped one behind the other into one range of our
 addresses, and the kernel reads them: when the folder is first used, and again before each start,
 which costs next to nothing if all pages are still there. As they are mapped, no program can drop
 them; only the kernel can, when memory is short, and the next start brings them back.
 
 Invariant: at most MOST_BYTES in MOST_FILES are mapped, of the folders used last; a folder above
-that isn't mapped at all. The referee's process maps them, not the spawner, which would fork more
-slowly with each file.
+that isn't mapped at all. The referee's process maps them: the spawner would fork more slowly.
 """
 
 from __future__ import annotations

@@ -50,7 +50,6 @@ def launch_prefix(
 
 
 def variables(environ: Mapping[str, str] = os.environ) -> dict[str, str]:
-    """The variables that the prefix needs."""
     return {name: environ[name] for name in PASSED if name in environ}
 
 

@@ -1,18 +1,16 @@
 """The seccomp filter that a confined program and all its descendants live under.
 
 A deny-list: what ordinary runtimes need stays allowed, and each rule closes something that
-namespaces, Landlock and resource limits leave open. But only calls that are named in syscalls.py
-are allowed: what is newer than that table is refused. Three calls with hundreds of meanings (fcntl,
-ioctl, prctl) have allow-lists instead. To change what a program may do, edit RULES and _REFUSED.
+namespaces, Landlock and resource limits leave open. But calls that aren't named in syscalls.py are
+refused, and three with hundreds of meanings (fcntl, ioctl, prctl) have allow-lists. To change what
+a program may do, edit RULES and _REFUSED.
 
-The errno depends on the caller. ENOSYS, EAFNOSUPPORT, EINVAL, ENOTTY and EOPNOTSUPP say "not on
-this machine": runtimes fall back on something else. EPERM says "not for you", where there is no
-fallback and the author should see it. 0 pretends success.
+ENOSYS, EAFNOSUPPORT, EINVAL, ENOTTY and EOPNOTSUPP say "not on this machine": runtimes fall back on
+something else. EPERM says "not for you", where there is no fallback and the author should see it.
 
 Not in the table, since nothing is left of it: accept and listen (no socket can have a name), shmat
 or io_submit on what can't be made, nice (libc calls setpriority), seccomp and landlock_* (they only
 ever take away), and setting one's own resource limits (they were lowered, soft and hard).
-
 Loaded into the spawner, so: standard library and siblings of that kind only. Pure functions.
 """
 

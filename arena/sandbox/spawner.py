@@ -89,7 +89,6 @@ class SpawnerProcess:
         self.handlers[descriptor] = handler
 
     def run(self) -> None:
-        """Serve until the referee has gone and everything is dead."""
         memory = self.groups.name if self.groups else "watchdog"
         self.answer({"serves": {"memory": memory, "groupless": self.groupless}})
         while not self.closing or (self.programs and time.monotonic() < self.closing):
@@ -318,7 +317,6 @@ class SpawnerProcess:
             self.flush()
 
     def flush(self) -> None:
-        """Send without waiting; the rest is sent when the referee has read."""
         wanted = select.POLLIN
         try:
             while self.answers:

@@ -78,9 +78,9 @@ def _reap(program: int, news: int, ended: dict[int, int]) -> bool:
 def _kill_all(program: int, news: int, ended: dict[int, int]) -> None:
     """Kill and reap until no child is left; orphans have become children.
 
-    Found by the lists of children, which take microseconds: a process that forks and exits would
-    be gone before a pass over /proc reached it. All that is found is killed each time: if it were
-    only stopped, growing numbers would slow the search until it never catches such a process.
+    Found by the lists of children, since a process that forks and exits would be gone before a pass
+    over /proc reached it. All is killed each time: were it only stopped, growing numbers would slow
+    the search until it never catches such a process.
     """
     keeper = os.getpid()
     killed: set[int] = set()

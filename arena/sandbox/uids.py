@@ -1,9 +1,8 @@
 """Give each program that root starts a uid of its own, and change to it.
 
-Theory of operation. Two programs of one uid could signal each other, and would share what the
-kernel counts for a user. So spare uids, which no user has, are cut into ranges, and a spawner
-claims a range by binding a socket to its name in the kernel's abstract namespace: no other process
-can do so while it lives, and its end frees the name. A name that is taken costs one more attempt.
+Two programs of one uid could signal each other, and would share what the kernel counts for a user.
+So spare uids, which no user has, are cut into ranges. A spawner claims one by binding a socket to
+its name in the kernel's abstract namespace: no other process can do so while it lives.
 
 Invariant: no two spawners of one network namespace have a uid in common.
 Loaded into the spawner, so: standard library only.
@@ -50,10 +49,8 @@ def drop(uid: int) -> None:
 
 @contextlib.contextmanager
 def real_uid(uid: int) -> Iterator[None]:
-    """For a moment, have `uid` as our real uid. 0 means that we aren't root, and does nothing.
-
-    A process may set the rlimits of others of its real uid; root needs CAP_SYS_RESOURCE to do so,
-    which many containers lack. The effective uid and its capabilities stay.
+    """For a moment, have `uid` as our real uid; 0: do nothing. A process may set the rlimits of
+    others of its real uid; root needs CAP_SYS_RESOURCE to do so, which many containers lack.
     """
     if uid:
         os.setresgid(uid, -1, -1)

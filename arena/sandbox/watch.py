@@ -1,18 +1,15 @@
 """The watchdog: check whether a program's whole tree keeps to its memory, tasks and disk limits.
 
-Theory of operation. A check finds the tree, counts its tasks and adds up the memory of its
-processes. That sum is never too small but may be far too large, since pages that a fork shares
-count for each process. Only if it is above the limit, and the tree has more than one process, the
-shared pages are divided among their owners, which is exact and slow: it is done in slices (a
-*round*), at a pace that depends on its cost and on how much is left to the limit.
+Theory of operation. The memory of its processes is added up, which may be far too much, since pages
+that a fork shares count for each. Only if the sum is above the limit, and the tree has more than
+one process, the shared pages are divided among their owners, which is exact and slow: it is done in
+slices (a *round*), at a pace that depends on its cost and on how much is left to the limit.
 
 A child made by vfork that hasn't called exec yet shows all the memory of its parent, without a
-copy. A tree that is over its limit only if such look-alikes count twice gets PATIENCE_S, far longer
-than that moment lasts.
+copy. A tree that is over its limit only if such look-alikes count twice gets PATIENCE_S.
 
 Invariants: only reads; a check takes some milliseconds at most, whatever the program does. What
-the program hides counts as the most it may be; what can't be read for another reason, such as a
-lack of descriptors or a hidden root, raises OSError.
+the program hides counts as the most it may be; what else can't be read raises OSError.
 Loaded into the spawner, so: standard library only, one thread.
 """
 
@@ -93,7 +90,6 @@ class Watch:
         return pids[1:]
 
     def _processes(self, pids: Sequence[int], now: float) -> str:
-        """Which limit they exceed, of tasks and memory."""
         if not self._most_memory:
             try:
                 tasks = meter.tasks(pids, proc=self._proc) if self._most_tasks else 0
@@ -161,7 +157,6 @@ class Watch:
     def _judge(
         self, used: Mapping[int, memory.Usage], portions: Mapping[int, int], total: int, now: float
     ) -> bool:
-        """Whether the tree is over its limit, after a round."""
         self._portions.clear()
         self._round_since = None
         left = self._most_memory - total

@@ -50,7 +50,6 @@ UNKNOWN = "not used, since the arena doesn't know its"  # how `problem` begins
 
 
 def installed() -> Iterator[str]:
-    """The program of the package, if that is installed."""
     wheel = importlib.util.find_spec(PACKAGE)
     if wheel is not None and wheel.origin:
         program = Path(wheel.origin).parent / "_bin" / PROGRAM
