@@ -44,10 +44,8 @@ class _Version(msgspec.Struct):
 
 
 class Announced(msgspec.Struct, frozen=True):
-    """The data that the commitment covers, byte for byte as it stands in event.json.
-
-    These bytes are copied whenever the file is rewritten: a later arena could encode them
-    otherwise.
+    """The data that the commitment covers, byte for byte as it stands in event.json: copied
+    whenever that is rewritten, since a later arena could encode it otherwise.
     """
 
     settings: msgspec.Raw
@@ -207,11 +205,22 @@ def writes_into(path: Path) -> Iterator[None]:
         raise HostError(f"{path}: can't write: {why_not(error)}") from error
 
 
+@contextmanager
+def writable(folder: Path, hint: str = "") -> Iterator[None]:
+    """A folder that can't be opened for writing is the host's trouble, or the user's error."""
+    try:
+        yield
+    except OSError as error:
+        if ran_out(error):
+            raise HostError(f"{folder}: can't write: {why_not(error)}") from None
+        raise UserError(f"{folder}: can't write there: {error.strerror}{hint}") from None
+
+
 def prepare(
     folder: Path, event: Event, private: Private, announced: Announced | None = None
 ) -> None:
     """Write a new event into a new or empty folder."""
-    try:
+    with writable(folder):
         files.make_folder(folder, parents=True, exist_ok=True)
         files.sync_folder(folder.parent)
         if writer(folder):
@@ -221,8 +230,6 @@ def prepare(
             refuse_nonempty(folder)  # another arena may have just written an event there
             write_atomically(folder / "private.json", canonical(private), mode=0o600)
             write_event(folder, event, announced)
-    except OSError as error:
-        raise not_writable(folder, error) from None
 
 
 @contextmanager
@@ -230,7 +237,7 @@ def staged_folder(folder: Path) -> Iterator[Path]:
     """A staging folder, renamed to `folder` at the end: a killed process leaves no half of an
     event that looks like a whole one.
     """
-    try:
+    with writable(folder):
         if folder.exists():
             refuse_nonempty(folder)
         fresh = folder.with_name(f".{folder.name}{_UNFINISHED}")
@@ -244,8 +251,6 @@ def staged_folder(folder: Path) -> Iterator[Path]:
             _discard(fresh)
             raise
         files.sync_folder(folder.parent)
-    except OSError as error:
-        raise not_writable(folder, error) from None
 
 
 def _discard(folder: Path) -> None:
@@ -266,13 +271,6 @@ def refuse_nonempty(folder: Path) -> None:
         raise UserError(f"{folder} is not empty; choose another folder with --out")
 
 
-def not_writable(folder: Path, error: OSError) -> HostError | UserError:
-    """The error for a folder that can't be opened for writing: the host's fault, or the user's."""
-    if ran_out(error):
-        return HostError(f"{folder}: can't write: {why_not(error)}")
-    return UserError(f"{folder}: can't write there: {error.strerror}")
-
-
 # -------------------------------------------------------------------------------- a new folder
 
 
@@ -290,7 +288,7 @@ def claim_folder(out: Path | None, prefix: str = "") -> Iterator[Path]:
 
 def _default(prefix: str, created: list[Path]) -> Path:
     first = Path(RESULTS, clock.local(f"{prefix}%Y%m%d-%H%M%S"))
-    try:
+    with writable(first.parent, "; name another folder with --out"):
         _make_all(first.parent, created)
         for number in count(1):
             folder = first if number == 1 else first.with_name(f"{first.name}-{number}")
@@ -298,23 +296,16 @@ def _default(prefix: str, created: list[Path]) -> Path:
                 files.make_folder(folder)
                 created.append(folder)
                 return folder
-    except OSError as error:
-        trouble = not_writable(first.parent, error)
-        if isinstance(trouble, UserError):
-            raise UserError(f"{trouble}; name another folder with --out") from None
-        raise trouble from None
     raise AssertionError
 
 
 def _requested(out: Path, created: list[Path]) -> Path:
-    try:
+    with writable(out):
         _make_all(out, created)
         refuse_nonempty(out)
         if out not in created:
             with tempfile.TemporaryFile(dir=out):
                 pass
-    except OSError as error:
-        raise not_writable(out, error) from None
     return out
 
 

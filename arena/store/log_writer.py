@@ -21,10 +21,10 @@ from arena.store.folder import (
     EventFile,
     Private,
     is_results_folder,
-    not_writable,
     prepare,
     read_event_file,
     remove_unfinished,
+    writable,
     write_atomically,
     write_event,
     writes_into,
@@ -79,10 +79,8 @@ class Store:
         """Go on with an event. `mend`: move damaged lines out of the log, wherever they are."""
         if not is_results_folder(folder):
             read_event_file(folder)  # raises before a lock file is made there
-        try:
+        with writable(folder):
             held = lock(folder)
-        except OSError as error:
-            raise not_writable(folder, error) from None
         try:
             file = read_event_file(folder)
         except BaseException:

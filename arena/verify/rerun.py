@@ -70,23 +70,14 @@ class Rerun(msgspec.Struct, frozen=True, kw_only=True):
     differences: tuple[Difference, ...]
 
 
-class _SeriesRerun(msgspec.Struct, frozen=True, kw_only=True):
-    """A series, played again up to its last chosen match."""
-
-    series: Series
-    records: Mapping[str, MatchRecord]
-    """What was recorded, by match."""
-    chosen: int
-
-
 def play_again(folder: Path, options: RerunOptions, jobs: int, notify: Notify) -> Rerun:
     """Play some matches again. UserError if their bots can't be found as they were."""
     number = options.matches
     seed = randomness.token_hex(4) if options.seed is None else options.seed
     event, counting = count_folder(folder)
     secret = secret_of(folder, event)
-    drawn = list(_choose(counting, folder, event, number, seed))
-    wanted = {entrant for again in drawn for entrant in again.series.entrants}
+    drawn = list(_choose(counting, number, seed))
+    wanted = {entrant for chosen in drawn for entrant in chosen.series.entrants}
     entrants = [entrant for entrant in event.entrants if entrant.id in wanted]
     if people := [plain(entrant.id) for entrant in entrants if not entrant.hash]:
         raise UserError(f"{', '.join(people)}: a person, whose matches can't be played again")
@@ -114,40 +105,34 @@ def play_again(folder: Path, options: RerunOptions, jobs: int, notify: Notify) -
         workshop.start(context_of(settings, secret, ready, workshop.backend))
         config = worker_config(event, secret, ready, workshop.backend)
         executor = LocalExecutor(config, jobs=min(jobs, workshop.room), pin=True)
-        played = trio.run(_play, executor, [again.series for again in drawn])
+        played = trio.run(_play, executor, [chosen.series for chosen in drawn])
     return Rerun(
         seed=seed,
-        matches=sum(again.chosen for again in drawn),
+        matches=sum(len(chosen.matches) for chosen in drawn),
         played=sum(map(len, played.values())),
-        differences=tuple(_differences(event, secret, drawn, played)),
+        differences=tuple(_differences(folder, event, secret, drawn, played)),
     )
 
 
-def _choose(
-    counting: Counting, folder: Path, event: Event, number: int, seed: str
-) -> Iterator[_SeriesRerun]:
-    """Draw so many of the matches that count, and the series that have to be played for them."""
-
-    def drawn() -> Iterator[tuple[str, str, CountedSeries]]:
-        for chosen in counting.chosen():
-            for spec, _, _ in chosen.matches:
-                yield sha256_hex(f"{seed}/{spec.id}".encode()), spec.id, chosen
-
-    by_series: dict[str, tuple[CountedSeries, set[str]]] = {}
-    for _, match, chosen in heapq.nsmallest(number, drawn(), key=lambda one: one[:2]):
-        by_series.setdefault(chosen.series.id, (chosen, set()))[1].add(match)
-    for name, (chosen, matches) in sorted(by_series.items()):
+def _choose(counting: Counting, number: int, seed: str) -> Iterator[CountedSeries]:
+    """Draw so many of the matches that count: their series, each up to its last one and with
+    those that were drawn.
+    """
+    lots = (
+        (sha256_hex(f"{seed}/{counted[0].id}".encode()), counted[0].id, counted, chosen)
+        for chosen in counting.chosen()
+        for counted in chosen.matches
+    )
+    by_series: dict[str, CountedSeries] = {}
+    for _, _, counted, chosen in heapq.nsmallest(number, lots, key=lambda lot: lot[:2]):
+        before = by_series.get(chosen.series.id)
+        drawn = (*before.matches, counted) if before else (counted,)
+        by_series[chosen.series.id] = msgspec.structs.replace(chosen, matches=drawn)
+    for name, chosen in sorted(by_series.items()):
         specs = chosen.series.matches
-        last = max(at for at, spec in enumerate(specs) if spec.id in matches)
-        yield _SeriesRerun(
-            series=Series(id=name, matches=specs[: last + 1]),
-            records={
-                record.id: record
-                for record in records_of_series(folder, name, event)
-                if record.attempt == chosen.attempt
-            },
-            chosen=len(matches),
-        )
+        last = max(specs.index(spec) for spec, _, _ in chosen.matches)
+        series = Series(id=name, matches=specs[: last + 1])
+        yield msgspec.structs.replace(chosen, series=series)
 
 
 def _sources(
@@ -207,22 +192,24 @@ async def _play(
 
 
 def _differences(
+    folder: Path,
     event: Event,
     secret: bytes,
-    drawn: Sequence[_SeriesRerun],
+    drawn: Sequence[CountedSeries],
     played: Mapping[str, Mapping[str, MatchRecord]],
-) -> list[Difference]:
+) -> Iterator[Difference]:
     """Of every match that was played again, in the order of series and matches."""
-    found = []
-    for again in drawn:
-        for spec in again.series.matches:
-            recorded = again.records.get(spec.id)
-            mine = played[again.series.id].get(spec.id)
-            if recorded is None or mine is None:
-                continue  # void: a bot at its table had been withdrawn
-            if unlike := _difference(event, secret, recorded, mine):
-                found.append(unlike)
-    return found
+    for chosen in drawn:
+        name = chosen.series.id
+        recorded = {
+            record.id: record
+            for record in records_of_series(folder, name, event)
+            if record.attempt == chosen.attempt
+        }
+        for match, record in played[name].items():
+            # One that was not recorded was void: a bot at its table had been withdrawn.
+            if match in recorded and (found := _difference(event, secret, recorded[match], record)):
+                yield found
 
 
 def _difference(
