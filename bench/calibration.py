@@ -26,9 +26,9 @@ from typing import NamedTuple
 import msgspec
 import numpy as np
 
-from arena.audit.blocks import Blocks
 from arena.audit.rated_deals import RatedDeal
 from arena.audit.rotations import Rotations
+from arena.audit.series import Blocks
 from arena.deals import Deals
 from arena.formats.race import Race
 from arena.formats.trial import CHUNK, FORFEITS, SKEW, SequentialTrial

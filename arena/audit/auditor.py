@@ -11,7 +11,6 @@ from typing import Any, Protocol
 
 import msgspec
 
-from arena.audit.blocks import Blocks
 from arena.audit.caps import Caps
 from arena.audit.discards import Discards
 from arena.audit.hosts import Hosts
@@ -20,8 +19,8 @@ from arena.audit.rated_deals import RatedDeal, rated_deals
 from arena.audit.report import UNUSUAL, Audit, AuditPart, Question
 from arena.audit.rotations import Order, Rotations
 from arena.audit.seats import Seats, proportion
+from arena.audit.series import Blocks, Place, Trends
 from arena.audit.table_mates import TableMates
-from arena.audit.trends import Place, Trends
 from arena.games.descriptor import Descriptor
 from arena.model import Event, MatchRecord
 

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import click
 
-from arena.audit import discards, table_mates, trends
+from arena.audit import discards, series, table_mates
 from arena.audit.luck import FEWEST
 from arena.audit.report import UNUSUAL, Audit, AuditPart, Effect, Proportion
 from arena.reports.escape import plain
@@ -264,7 +264,7 @@ def _series(audit: Audit) -> Iterator[Listing | str]:
     if not audit.trends:
         yield (
             "No bot could be tested for getting better or worse within a series: "
-            f"{counted}, but none has {trends.FEWEST} of several deals."
+            f"{counted}, but none has {series.FEWEST} of several deals."
         )
         return
     yield Listing(audit.trends, {**blocks, "first to last": _strokes, "p": _p})

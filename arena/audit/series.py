@@ -1,4 +1,4 @@
-"""Find bots whose results within a series are correlated.
+"""Find bots whose results within a series are correlated, and those that get better or worse in it.
 
 A block, the series that share deals, is up to 25 rated deals by the same processes: a bot that
 carries something from match to match has more in common within a block than between blocks. What is
@@ -7,7 +7,10 @@ compared is a bot's strokes less its opponents' in a rated deal, within a pairin
 The statistic is that of the analysis of variance: how much the blocks of a pairing differ, in units
 of the variance of its rated deals, summed over a bot's pairings. A permutation rotates the deals at
 each place of a block by a number of blocks: that is exact, and as cheap as adding up. What a place
-in the series is worth stays in its place (`trends`).
+in the series is worth stays in its place.
+
+A trend is the slope of the strokes against that place, block by block. Played in reverse order a
+block would have had the other sign, and in a fair event that is as likely.
 
 Invariants: sums of whole numbers, thousandths of strokes times the number of seats; bounded by
 eight bytes a seat of each rated deal (of two seats one, the other's is its negative).
@@ -17,14 +20,31 @@ from __future__ import annotations
 
 import math
 from array import array
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from itertools import accumulate, pairwise, zip_longest
 from operator import mul, truediv
+from typing import Any
 
-from arena.audit.chance import PValues, numbers, permutation_p_values, tries_for
-from arena.audit.rated_deals import RatedDeal
-from arena.audit.report import Together
+from arena.audit.chance import (
+    PValues,
+    cell_of,
+    numbers,
+    permutation_p_values,
+    permutation_test,
+    sign_flips,
+    tries_for,
+)
+from arena.audit.rated_deals import RatedDeal, centred, strokes
+from arena.audit.report import Together, Trend
+from arena.model import MatchRecord
+from arena.ratings.outcomes import THOUSANDTHS
+
+FEWEST = 10
+"""Blocks of a bot: reversing fewer can't show 1 of 1,000."""
+
+Place = Callable[[MatchRecord], Any]
+"""What the matches of a series are sorted by, as they were played."""
 
 
 class Blocks:
@@ -186,3 +206,91 @@ def _row(bot: str, some: Sequence[_BlockStrokes], answer: PValues) -> Together:
         wider=round(math.sqrt(1 + (squares / events - 1) * max(0.0, correlation)), 6),
         **answer,
     )
+
+
+# ---------------------------------------------------------------------------------------- trends
+
+
+class Trends:
+    def __init__(self, seats: int, cells: int, place: Place) -> None:
+        self._seats = seats
+        self._cells = cells
+        self._place = place
+        self._slopes: dict[str, _Slope] = {}
+        self._block = "", ""
+        self._number = 0
+        """Of the block among its pairing's."""
+        self._series: dict[str, list[tuple[Any, dict[str, int]]]] = {}
+        """Of the block: place and strokes by bot of each match."""
+
+    def add(self, rated: RatedDeal) -> None:
+        """Those of a block must come one after another."""
+        if self._block != (rated.pairing, rated.block):
+            self._close()
+            self._number = self._number + 1 if self._block[0] == rated.pairing else 0
+            self._block = rated.pairing, rated.block
+        for record in rated.records:
+            own = dict(zip(record.seats, centred(strokes(record)), strict=True))
+            self._series.setdefault(record.series, []).append((self._place(record), own))
+
+    def _close(self) -> None:
+        cell = cell_of(self._block[0], self._number, self._cells)
+        for matches in self._series.values():
+            played = [own for _, own in sorted(matches, key=lambda match: match[0])]
+            for bot in played[0]:
+                slope = self._slopes.setdefault(bot, _Slope(self._cells))
+                slope.add(cell, [own[bot] for own in played])
+        self._series = {}
+
+    def rows(self, seed: bytes) -> list[Trend]:
+        """All bots with enough blocks of more than one deal."""
+        self._close()
+        bots = {
+            bot: slope
+            for bot, slope in sorted(self._slopes.items())
+            if slope.series >= FEWEST * self._seats
+        }
+        # Better and worse are two questions of each.
+        questions = [
+            sign_flips(way * value for value in slope.cells)
+            for way in (-1, 1)
+            for slope in bots.values()
+        ]
+        answers = permutation_test(questions, seed, ways=2)
+        scale = THOUSANDTHS * (self._seats - 1)
+        return [
+            Trend(
+                bot=bot,
+                blocks=slope.series // self._seats,
+                strokes=round(slope.whole(sum(slope.cells)) / scale, 6) + 0.0,
+                error=round(slope.whole(math.hypot(*slope.cells)) / scale, 6),
+                p_alone=(alone := min(1.0, 2 * min(better["p_alone"], worse["p_alone"]))),
+                p=max(alone, min(better["p"], worse["p"])),
+            )
+            for (bot, slope), better, worse in zip(
+                bots.items(), answers[: len(bots)], answers[len(bots) :], strict=True
+            )
+        ]
+
+
+class _Slope:
+    def __init__(self, cells: int) -> None:
+        self.cells = array("d", [0.0]) * cells
+        self.series = 0
+        """With more than one deal."""
+        self._squares = 0
+        self._longest = 0
+
+    def add(self, cell: int, played: Sequence[int]) -> None:
+        """Add a series: its strokes, weighted by twice the distance from its middle."""
+        last = len(played) - 1
+        if last:
+            weights = range(-last, last + 1, 2)
+            self.cells[cell] += sum(map(mul, weights, played))
+            self.series += 1
+            self._squares += sum(weight * weight for weight in weights)
+            self._longest = max(self._longest, last)
+
+    def whole(self, sum_: float) -> float:
+        """From the first deal of the longest series to its last, along a line."""
+        return 2 * sum_ / self._squares * self._longest

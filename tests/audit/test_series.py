@@ -5,11 +5,10 @@ from statistics import fmean
 
 import pytest
 
-from arena.audit import blocks, chance
-from arena.audit.blocks import Blocks
+from arena.audit import chance, series
 from arena.audit.rated_deals import rated_deals
 from arena.audit.report import AuditPart
-from arena.audit.trends import Trends, _Slope
+from arena.audit.series import Blocks, Trends, _Slope
 from arena.model import match_id
 from arena.ratings.intervals import Moments, average
 
@@ -188,7 +187,7 @@ class Made:
 
     def __init__(self, *blocks_, names=("ann@1", "bob@1")):
         self.part = Blocks(2)
-        pairing = self.part._pairings["p"] = blocks._Pairing(names, 1)
+        pairing = self.part._pairings["p"] = series._Pairing(names, 1)
         for block in blocks_:
             pairing.sizes.append(len(block))
             pairing.strokes[0].extend(block)
@@ -206,7 +205,7 @@ def test_variance_between_and_within_by_hand():
 
 def test_turning_a_place_on_leaves_what_it_is_worth():
     """The sum of each place stays; blocks of unlike lengths turn what they have."""
-    shown = blocks._BlockStrokes([[5], [1, 7, 3], [2, 9]])
+    shown = series._BlockStrokes([[5], [1, 7, 3], [2, 9]])
     assert (3, 6, [3, 2, 1]) == (shown.places, shown.events, shown.sizes)
     mean = 27**2 / 6
     assert shown.observed == pytest.approx(11**2 / 3 + 11**2 / 2 + 5**2 - mean)
