@@ -60,15 +60,12 @@ _ENVIRONMENT = {
 class BuildLimits(Frozen, frozen=True, kw_only=True):
     """What a build may use: compilers need more than bots."""
 
-    seconds: float = 300.0
-    """For all commands of one bot."""
+    seconds: float = 300.0  # for all commands of one bot
     memory_mb: int = 4096
     tasks: int = 512
     file_mb: int = 512
-    disk_mb: int = 1024
-    """What it may write in all, besides what it was given."""
-    scratch_mb: int = 256
-    """Its /tmp: what compilers and linkers spill."""
+    disk_mb: int = 1024  # what it may write in all, besides what it was given
+    scratch_mb: int = 256  # its /tmp: what compilers and linkers spill
 
 
 def build(
@@ -124,8 +121,7 @@ class _Build:
     spawner: Spawner
     limits: BuildLimits
     toolbox: Toolbox
-    input: tuple[int, int] = (0, 0)
-    """Files and bytes before the first command."""
+    input: tuple[int, int] = (0, 0)  # files and bytes before the first command
 
     def result(self, report: Callable[[str], None]) -> Path:
         final = self.cache / BUILDS / self._key()

@@ -67,8 +67,7 @@ class _StrayError(Exception):
 
 class _Content(NamedTuple):
     files: list[File]
-    name: str
-    """The name they suggest for the bot."""
+    name: str  # the name they suggest for the bot
 
 
 def load(paths: Sequence[Path], *, cache: Path) -> Roster:

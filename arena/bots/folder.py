@@ -62,8 +62,7 @@ class OpenPath(NamedTuple):
     parent: int
     name: str
     info: os.stat_result
-    passed: tuple[tuple[str, os.stat_result], ...]
-    """Every folder and link on the way."""
+    passed: tuple[tuple[str, os.stat_result], ...]  # every folder and link on the way
 
 
 def trusted_users() -> set[int]:

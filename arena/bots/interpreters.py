@@ -67,11 +67,9 @@ class HiddenToolError(BotError):
 
 
 class Tool(Frozen, frozen=True, kw_only=True):
-    path: str
-    """Inside as well as outside."""
+    path: str  # inside as well as outside
     expose: tuple[str, ...]
-    identity: str
-    """File, size and time: changes with the program."""
+    identity: str  # file, size and time: changes with the program
 
 
 class Toolbox:

@@ -49,8 +49,7 @@ class Asked(Frozen, frozen=True, kw_only=True):
     memory_mb: int | None = None
     tasks: int | None = None
     start_ms: int | None = None
-    scratch_mb: int | None = None
-    """None: no scratch space."""
+    scratch_mb: int | None = None  # None: no scratch space
 
 
 _LIMITS = Asked.__struct_fields__

@@ -20,10 +20,8 @@ from arena.model import Bot, Entrant, Frozen, NotRun
 class Problem(Frozen, frozen=True, kw_only=True):
     """Why an entrant can't take part; its author or the user can fix it."""
 
-    name: str
-    """name@version where known, else the last part of the path."""
-    path: str
-    """As the user gave it."""
+    name: str  # name@version where known, else the last part of the path
+    path: str  # as the user gave it
     lines: tuple[str, ...]
     """The problem in words, the most important line first; then details such as compiler output."""
 
@@ -45,12 +43,9 @@ class Candidate(Frozen, frozen=True, kw_only=True):
 
     entrant: Entrant
     stated: Manifest
-    snapshot: str
-    """Folder with its files."""
-    source: str
-    """Absolute path of what the user named; `restore` reads it when the cache is gone."""
-    path: str
-    """As the user gave it."""
+    snapshot: str  # folder with its files
+    source: str  # absolute path of what the user named; `restore` reads it when the cache is gone
+    path: str  # as the user gave it
 
 
 class Roster(Frozen, frozen=True, kw_only=True):

@@ -39,8 +39,7 @@ _TOKEN = re.compile(
     re.VERBOSE | re.DOTALL,
 )
 
-Key = tuple[str | int, ...]
-"""Names of tables and keys, and indices of arrays, from the top."""
+Key = tuple[str | int, ...]  # names of tables and keys, and indices of arrays, from the top
 
 
 class BoundsError(Exception):
@@ -80,16 +79,13 @@ class _Tokens:
         self.text = text
         self.line = 1
         self.found: dict[Key, int] = {}
-        self.tables: dict[Key, int] = {}
-        """The index of the last table in each array of tables."""
+        self.tables: dict[Key, int] = {}  # the index of the last table in each array of tables
         self.table: Key = ()
         self.key: list[str] = []
-        self.value: Key | None = None
-        """The key of the value being read; None: a key is being read."""
+        self.value: Key | None = None  # the key of the value being read; None: a key is being read
         self.open: list[tuple[str, Key, int]] = []
         """Open brackets of values: which, of which key, and the index in it."""
-        self.header = 0
-        """Brackets of the header being read."""
+        self.header = 0  # brackets of the header being read
 
     def lines(self) -> dict[Key, int]:
         count = 0

@@ -45,14 +45,11 @@ _Run = Callable[[Examination, str], Awaitable[str]]
 
 class Check(msgspec.Struct, frozen=True):
     name: str
-    title: str
-    """What a bot that passes does."""
+    title: str  # what a bot that passes does
     section: Section
     run: _Run
-    each_game: bool = False
-    """In every game, else in the first one."""
-    first_steps: bool = False
-    """A bot that fails it can pass none of the checks after it."""
+    each_game: bool = False  # in every game, else in the first one
+    first_steps: bool = False  # a bot that fails it can pass none of the checks after it
     unusual: str = ""
     """The check delivers lines as no referee does; how a bot that fails only here does work."""
     warns: Mistake | None = None

@@ -76,10 +76,8 @@ class MistakeError(Exception):
     def __init__(self, finding: Finding, *, alone_s: float, unwanted: bool, declined: bool) -> None:
         super().__init__(finding.title)
         self.finding = finding
-        self.alone_s = alone_s
-        """Seconds without a probe in a second run; 0: the finding is proven."""
-        self.unwanted = unwanted
-        """It wrote something that no message asked for."""
+        self.alone_s = alone_s  # seconds without a probe in a second run; 0: the finding is proven
+        self.unwanted = unwanted  # it wrote something that no message asked for
         self.declined = declined
         """It exited with an error status after `hello`: it may play other games."""
 
@@ -96,19 +94,14 @@ class StillSilentError(Exception):
 class Conversation:
     solo: Solo
     settings: Settings
-    facts: Facts
-    """What is known of the bot before it says anything."""
+    facts: Facts  # what is known of the bot before it says anything
     alone_s: float
     deliver: Delivery = ordinary
-    batch: bool = False
-    """Notices are written together with the next question."""
+    batch: bool = False  # notices are written together with the next question
     lean: bool = False
-    times: list[float] = field(default_factory=list)
-    """Seconds of each answer."""
-    used: float = 0.0
-    """Seconds of all answers of the match that is played."""
-    spent: list[float] = field(default_factory=list)
-    """The same of each whole match before."""
+    times: list[float] = field(default_factory=list)  # seconds of each answer
+    used: float = 0.0  # seconds of all answers of the match that is played
+    spent: list[float] = field(default_factory=list)  # the same of each whole match before
     moves: list[str] = field(default_factory=list)
     _pending: bytes = b""
     _sent: bytes = b""

@@ -48,28 +48,21 @@ class Examination:
     limits: Limits
     solo: Callable[[Bot], AbstractAsyncContextManager[Solo]]
     """Starts a command in the sandbox as the bot is started."""
-    facts: Facts
-    """What is known of it before it says anything."""
+    facts: Facts  # what is known of it before it says anything
     quick: bool
-    alone_s: float = 0.0
-    """Seconds before a silent bot is probed; see `MistakeError`."""
-    ordinary: bool = False
-    """Lines are delivered as a referee does, whatever a check wants to try."""
+    alone_s: float = 0.0  # seconds before a silent bot is probed; see `MistakeError`
+    ordinary: bool = False  # lines are delivered as a referee does, whatever a check wants to try
     known: dict[Mistake, str] = field(default_factory=dict)
     """Mistakes that were reported, with the title of the check that met each first."""
     times: list[float] = field(default_factory=list)
-    spent: float = 0.0
-    """Seconds of the longest match."""
+    spent: float = 0.0  # seconds of the longest match
     memory_mb: float = 0.0
-    idle: float = 0.0
-    """Share of a core that it used while it owed no answer."""
+    idle: float = 0.0  # share of a core that it used while it owed no answer
     ready_s: float = 0.0
     unplayed: tuple[str, MistakeError] | None = None
     """The game that it could not play to its end in the check of whether it is quiet."""
-    not_played: set[str] = field(default_factory=set)
-    """Games that it says it does not play."""
-    slow: bool = False
-    """Its start takes longer than a bot is given before it is probed."""
+    not_played: set[str] = field(default_factory=set)  # games that it says it does not play
+    slow: bool = False  # its start takes longer than a bot is given before it is probed
 
     @asynccontextmanager
     async def talk(

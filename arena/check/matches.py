@@ -18,8 +18,7 @@ from arena.wire.session import encode
 
 DEALS = Deals(secret_from_seed("arena check"))
 
-Policy = Callable[[Sequence[str]], str]
-"""An opponent: from the legal moves to one of them."""
+Policy = Callable[[Sequence[str]], str]  # an opponent: from the legal moves to one of them
 
 
 def slowest(legal: Sequence[str]) -> str:

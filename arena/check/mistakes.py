@@ -160,43 +160,32 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True):
     expected: Expected
     after: str = ""
     """The type of the last message before the bot owed anything: hello, match, hole_end, …"""
-    line: bytes | None = None
-    """The whole line that was wrong; None: no line came."""
-    more: Sequence[bytes] = ()
-    """Lines right after it."""
-    rest: bytes = b""
-    """Output without a newline at its end."""
+    line: bytes | None = None  # the whole line that was wrong; None: no line came
+    more: Sequence[bytes] = ()  # lines right after it
+    rest: bytes = b""  # output without a newline at its end
     flood: bool = False
-    ended: bool = False
-    """Its output has ended."""
+    ended: bool = False  # its output has ended
     trigger: Trigger = Trigger.NOTHING
-    left: bool = False
-    """It exited when its input was closed."""
-    busy: float = 0.0
-    """Share of a core that it used while it owed an answer."""
-    spent: bool = False
-    """It had less time left for the match than one decision may take."""
-    late: float = 0.0
-    """Seconds that the check waited beyond the bot's time."""
+    left: bool = False  # it exited when its input was closed
+    busy: float = 0.0  # share of a core that it used while it owed an answer
+    spent: bool = False  # it had less time left for the match than one decision may take
+    late: float = 0.0  # seconds that the check waited beyond the bot's time
     sent: bytes = b""
     """What we sent last; several lines if each of them may be the one that made the bot exit."""
     turn: str = ""
-    earlier: Sequence[str] = ()
-    """Turn ids of earlier questions."""
+    earlier: Sequence[str] = ()  # turn ids of earlier questions
     legal: Sequence[str] = ()
     status: str = ""
     overstepped: str = ""
     stderr: str = ""
     run: Sequence[str] = ()
     files: Sequence[str] = ()
-    windows: bool = False
-    """A script that `run` names has Windows line ends."""
+    windows: bool = False  # a script that `run` names has Windows line ends
 
 
 class Diagnosis(NamedTuple):
     mistake: Mistake
-    detail: str = ""
-    """One sentence about this bot; empty if the title says it all."""
+    detail: str = ""  # one sentence about this bot; empty if the title says it all
 
 
 def unnamed_lock(files: Sequence[str]) -> str:
@@ -213,8 +202,7 @@ class Language(msgspec.Struct, frozen=True):
     flush: str = "Flush standard output after every line."
     log: str = ""
     read: str = "Read line by line, without a block-wise reader in front of it."
-    program: str | None = None
-    """A pattern for the interpreter's name."""
+    program: str | None = None  # a pattern for the interpreter's name
     sources: tuple[str, ...] = ()
 
 

@@ -45,8 +45,7 @@ _INSTALLED = re.compile(r"/(?:site|dist)-packages/")
 
 class HostPackage(msgspec.Struct, frozen=True):
     name: str
-    imported: str
-    """File and line."""
+    imported: str  # file and line
     place: str
 
 

@@ -34,10 +34,8 @@ _TIME = frozenset({FaultKind.START, FaultKind.TIMEOUT, FaultKind.BANK})
 class FeedOutput(NamedTuple):
     """Where the feeder writes its findings and the bot's stderr."""
 
-    line: Callable[[str], None]
-    """What it has found, a line at a time."""
-    stderr: BinaryIO
-    """What the bot writes to its standard error."""
+    line: Callable[[str], None]  # what it has found, a line at a time
+    stderr: BinaryIO  # what the bot writes to its standard error
 
 
 class _StderrTap(Tap):
@@ -67,15 +65,13 @@ class Feeder:
     notify: Callable[[str], None]
     seconds: float
     go_on: bool
-    trusted: bool
-    """What runs is the user's own tool, which may colour what it writes."""
+    trusted: bool  # what runs is the user's own tool, which may colour what it writes
     _match: int = 0
     _hole: int = 0
     _asked: int = 0
     _same: int = 0
     _others: int = 0
-    _first: str = ""
-    """The first answer that was another one."""
+    _first: str = ""  # the first answer that was another one
 
     def __post_init__(self) -> None:
         self._script = self.spoken(lean=False)

@@ -33,8 +33,7 @@ FILES = 200  # names of a bot's files that are read, to guess its language
 class PlannedCheck(NamedTuple):
     check: Check
     game: str
-    blank: CheckResult
-    """Its result as long as it has not been run."""
+    blank: CheckResult  # its result as long as it has not been run
 
 
 def planned(games: Sequence[str], bot: Bot) -> Iterator[PlannedCheck]:

@@ -18,30 +18,21 @@ class Desk:
     def __init__(self, game: str, names: Sequence[str], seat: int) -> None:
         self.game = game
         self.about = registry.game(game).about
-        self.names = names
-        """By seat, as they are to be shown."""
+        self.names = names  # by seat, as they are to be shown
         self.seat = seat
-        self.hole = 0
-        """The number of the one that is shown; 0 before the first."""
-        self.view: Any = None
-        """Of the seat, from the last message."""
-        self.plays: list[Play] = []
-        """Of the hole, as the seat may see them."""
-        self.turn = ""
-        """The id of the question that is open, or was last."""
-        self.legal: Sequence[str] = ()
-        """Legal moves; empty while others are to move."""
-        self.grids: Sequence[Sequence[int]] = ()
-        """All cards of all seats, once the hole is over."""
+        self.hole = 0  # the number of the one that is shown; 0 before the first
+        self.view: Any = None  # of the seat, from the last message
+        self.plays: list[Play] = []  # of the hole, as the seat may see them
+        self.turn = ""  # the id of the question that is open, or was last
+        self.legal: Sequence[str] = ()  # legal moves; empty while others are to move
+        self.grids: Sequence[Sequence[int]] = ()  # all cards of all seats, once the hole is over
         self.scores: list[tuple[int | None, ...]] = []
         """By finished hole and seat; None: it had no part in that hole."""
         self.totals: Sequence[int] = (0,) * len(names)
         self.fallen: dict[int, FaultKind] = {}
         """Seats that have forfeited, and by what kind of fault."""
-        self.places: Sequence[int] = ()
-        """By seat, once the match is over."""
-        self._asked = 0
-        """Plays of the hole that were known at its last question."""
+        self.places: Sequence[int] = ()  # by seat, once the match is over
+        self._asked = 0  # plays of the hole that were known at its last question
 
     def take_message(self, message: MatchStart | HoleEnd | MatchEnd) -> None:
         if isinstance(message, HoleEnd):

@@ -20,8 +20,7 @@ ENGLISH: Mapping[str, str] = json.loads((files("arena.play") / "assets/refusals.
 
 
 class Refusal(Frozen, frozen=True):
-    key: str
-    """Into ENGLISH, and every other language's."""
+    key: str  # into ENGLISH, and every other language's
     values: Mapping[str, str] = {}
 
     def __str__(self) -> str:

@@ -155,8 +155,7 @@ class PersonMatch(Match):
 
 Guest = Callable[[], AbstractAsyncContextManager[Person]]
 """A person at a terminal or a page, which is theirs within the context."""
-Place = Callable[[int], AbstractContextManager[Path]]
-"""From the number of a match to its folder."""
+Place = Callable[[int], AbstractContextManager[Path]]  # from the number of a match to its folder
 
 
 def play_against(
@@ -241,12 +240,10 @@ class PlaySession:
         seed: str | None,
     ) -> None:
         others = [bot.entrant for bot in bots]
-        self.entrants = (*others[:seat], person, *others[seat:])
-        """By seat."""
+        self.entrants = (*others[:seat], person, *others[seat:])  # by seat
         heroes, predictable = tuple(entrant.id for entrant in self.entrants), seed is not None
         self.settings = msgspec.structs.replace(settings, heroes=heroes, predictable=predictable)
-        self.playing = False
-        """Whether a match has begun that is not written yet."""
+        self.playing = False  # whether a match has begun that is not written yet
         self._seat = seat
         self._backend = backend
         entrants = tuple(sorted(self.entrants, key=lambda entrant: entrant.id))

@@ -17,16 +17,11 @@ README = "README.md"  # one for all languages
 
 
 class Scaffold(NamedTuple):
-    language: str
-    """As it is written for people."""
-    aliases: tuple[str, ...]
-    """Other words that people type for it."""
-    tools: tuple[str, ...]
-    """Programs that must be on the machine to build and run it."""
-    sources: tuple[str, ...]
-    """Its files; the first is the one with the strategy."""
-    function: str = "choose()"
-    """Where the strategy goes."""
+    language: str  # as it is written for people
+    aliases: tuple[str, ...]  # other words that people type for it
+    tools: tuple[str, ...]  # programs that must be on the machine to build and run it
+    sources: tuple[str, ...]  # its files; the first is the one with the strategy
+    function: str = "choose()"  # where the strategy goes
 
 
 SCAFFOLDS: Mapping[str, Scaffold] = MappingProxyType(

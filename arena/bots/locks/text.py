@@ -28,10 +28,8 @@ class LockError(BotError):
 class Locked(NamedTuple):
     """The input of a package tool."""
 
-    files: dict[str, bytes]
-    """By path; the fetched packages depend on them."""
-    empty: tuple[str, ...] = ()
-    """Files that only have to exist."""
+    files: dict[str, bytes]  # by path; the fetched packages depend on them
+    empty: tuple[str, ...] = ()  # files that only have to exist
     names: frozenset[str] = frozenset()
     """The packages from a registry, as far as they can be told from others."""
     hashes: bool = False

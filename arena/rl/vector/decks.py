@@ -65,8 +65,7 @@ class DealtDecks:
         self._pack = tuple(pack)
         self._cards = np.unique(pack)
         self._deals = deals
-        self._decks: dict[int, HoleDeck] = {}
-        """By row of the batch."""
+        self._decks: dict[int, HoleDeck] = {}  # by row of the batch
 
     def deal(self, rows: Ints, deals: Ints, holes: Ints) -> Ints:
         """The decks of these deals and holes, which begin in these rows of the batch."""

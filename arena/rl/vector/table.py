@@ -36,22 +36,18 @@ NOBODY = -1
 
 
 class BatchStep(NamedTuple):
-    rewards: NDArray[np.float32]
-    """By row and seat; 0 but where a hole is over."""
+    rewards: NDArray[np.float32]  # by row and seat; 0 but where a hole is over
     done: NDArray[np.bool_]
     """By row: the match (with `holes=1` the hole) is over, and another one has been dealt."""
-    over: Ints
-    """The rows in which a hole is over."""
-    scores: Ints
-    """Strokes of those holes, by row of `over` and seat."""
+    over: Ints  # the rows in which a hole is over
+    scores: Ints  # strokes of those holes, by row of `over` and seat
 
 
 class VectorEnv(ABC):
     """A batch of holes or matches. `deal` and `hole` say, by row, which one is in play."""
 
     name: ClassVar[str]
-    kinds: ClassVar[tuple[int, ...]]
-    """By action."""
+    kinds: ClassVar[tuple[int, ...]]  # by action
     legal_by_state: ClassVar[Ints]
     first_state: ClassVar[int]
 
