@@ -15,7 +15,6 @@ import os
 import platform
 import selectors
 import shlex
-import signal
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -44,6 +43,7 @@ _FORMAT = 2  # raised when builds run differently, so that older results are not
 OUTPUT_BYTES = 16_384
 """Kept of a build's output, from its end: the error stands there, and it may be endless."""
 END_SECONDS = 10.0  # for a killed command to end; after that the spawner itself is in trouble
+_NOTHING = Command(argv=())
 _ENVIRONMENT = {
     # A home to write to; it is no part of the result.
     "HOME": f"{INSIDE}/{HOME}",
@@ -121,6 +121,8 @@ class _Build:
     spawner: Spawner
     limits: BuildLimits
     toolbox: Toolbox
+    made: Path = Path()
+    deadline: float = 0.0
     input: tuple[int, int] = (0, 0)  # files and bytes before the first command
 
     def result(self, report: Callable[[str], None]) -> Path:
@@ -156,9 +158,9 @@ class _Build:
         )
 
     def _make(self, final: Path) -> None:
-        deadline = clock.monotonic() + self.limits.seconds
+        self.deadline = clock.monotonic() + self.limits.seconds
         with scratch(self.cache, BUILDS) as folder:
-            made = folder / "bot"
+            made = self.made = folder / "bot"
             with cache_errors(self.cache):
                 made.mkdir()
             try:
@@ -177,34 +179,40 @@ class _Build:
             self.input = measure(made)
             if self.packages and self.packages.compile:
                 # It may fail: some sources (templates, other versions') can't be compiled.
-                self._run_command(self.packages.compile, made, deadline)
-                self._check_tree(made)
+                self._run_command(self.packages.compile)
+                self._check_tree()
             for argv in self.candidate.stated.build:
-                self._build_step(argv, made, deadline)
+                self._build_step(argv)
             # Also after exit 0: a result that a full disk has cut off must not be kept.
-            self._check_room(made)
+            self._check_room()
             with cache_errors(self.cache):
-                self._finish(made)
+                self._finish()
                 publish(made, final)
 
-    def _build_step(self, argv: tuple[str, ...], made: Path, deadline: float) -> None:
-        ended, output = self._run_command(argv, made, deadline)
+    def _build_step(self, argv: tuple[str, ...]) -> None:
+        ended, output = self._run_command(argv)
         if ended.code != 0:
             if not ended.overstepped:
-                self._check_room(made, output)
-            if short := self._host_limit(made, output):
+                self._check_room(output)
+            how = f"ended with {ended.status}"
+            if ended.overstepped:
+                how = f"was killed: more {ended.overstepped} than a build may use"
+            # Most builds need far less than they may use, and the output is the author's.
+            limits = inherited_limits.read_limits()
+            complains = ran_out_in(output.decode(errors="replace"))
+            if complains and (short := inherited_limits.lack(limits, self._launch())):
                 raise HostError(
                     f"the build of {self.candidate.entrant.id} has failed because of a limit of "
                     f"this machine: {short}"
                 )
-            raise FailedError(f"build: {_shown(argv)} {self._how_it_ended(ended)}", output)
-        self._check_tree(made)
+            raise FailedError(f"build: {_shown(argv)} {how}", output)
+        self._check_tree()
         with cache_errors(self.cache):
-            mark_programs(made)
+            mark_programs(self.made)
 
-    def _check_room(self, made: Path, output: bytes = b"") -> None:
+    def _check_room(self, output: bytes = b"") -> None:
         """HostError if the cache's disk could not give what a build is promised."""
-        if what := missing_room(made, self._disk_mb() << 20, output):
+        if what := missing_room(self.made, self._disk_mb() << 20, output):
             raise HostError(
                 f"the build of {self.candidate.entrant.id} could not write to the cache "
                 f"{printable(self.cache)}: {what}; make room there, or set XDG_CACHE_HOME to "
@@ -214,35 +222,24 @@ class _Build:
     def _disk_mb(self) -> int:
         return self.limits.disk_mb + (self.input[1] >> 20) + 1
 
-    def _host_limit(self, made: Path, output: bytes) -> str:
-        """The limit of this machine that a failed build ran into: only if its output complains, and
-        the machine does limit. Most builds need far less than they may use, and the output is the
-        author's.
-        """
-        if not ran_out_in(output.decode(errors="replace")):
-            return ""
-        return inherited_limits.lack(inherited_limits.read_limits(), self._launch(made))
-
-    def _check_tree(self, made: Path) -> None:
+    def _check_tree(self) -> None:
         """FailedError if what a command left can't be walked through."""
         try:
             with os_errors("build: can't read what it made", FailedError):
                 # As many folders as files; the home counts, too.
-                measure(made, most=2 * (self.input[0] + RESULT_FILES))
+                measure(self.made, most=2 * (self.input[0] + RESULT_FILES))
         except ShapeError as e:
             raise FailedError(f"build: made {e}") from e
 
-    def _run_command(
-        self, argv: tuple[str, ...], made: Path, deadline: float
-    ) -> tuple[Exited, bytes]:
+    def _run_command(self, argv: tuple[str, ...]) -> tuple[Exited, bytes]:
         try:
-            command = resolve(argv, made, self.toolbox)
+            command = resolve(argv, self.made, self.toolbox)
         except CommandError as e:
             raise FailedError(f"build: {e}") from e
-        plan = self.backend.plan(self._launch(made, command))
-        ended, output = run_plan(plan, self.spawner, deadline)
+        plan = self.backend.plan(self._launch(command))
+        ended, output = run_plan(plan, self.spawner, self.deadline)
         if ended is None:
-            self._check_room(made)
+            self._check_room()
             raise FailedError(
                 f"build: {_shown(argv)} took longer than {self.limits.seconds:g} s", output
             )
@@ -250,11 +247,10 @@ class _Build:
             raise HostError(f"the sandbox could not run a build: {printable(ended.host_error)}")
         return ended, output
 
-    def _launch(self, made: Path, command: Command | None = None) -> Launch:
-        command = command or Command(argv=())
+    def _launch(self, command: Command = _NOTHING) -> Launch:
         return Launch(
             run=command.argv,
-            root=str(made),
+            root=str(self.made),
             writable=True,
             expose=command.expose,
             env={**_ENVIRONMENT, **dict(self.packages.fetcher.env if self.packages else ())},
@@ -266,20 +262,10 @@ class _Build:
             disk_files=self.input[0] + RESULT_FILES,
         )
 
-    def _how_it_ended(self, ended: Exited) -> str:
-        if ended.overstepped:
-            return f"was killed: more {ended.overstepped} than a build may use"
-        if ended.signal is None:
-            return f"ended with exit {ended.code}"
-        try:
-            return f"was ended by {signal.Signals(ended.signal).name}"
-        except ValueError:
-            return f"was ended by signal {ended.signal}"
-
-    def _finish(self, made: Path) -> None:
+    def _finish(self) -> None:
         """Check the size of a build's result, and make it fit for the cache."""
-        remove(made / HOME)
-        files, size = make_plain(made)
+        remove(self.made / HOME)
+        files, size = make_plain(self.made)
         given_files, given = self.input
         if files > given_files + RESULT_FILES or size > given + (self.limits.disk_mb << 20):
             raise FailedError(

@@ -5,7 +5,6 @@ Invariant: the memory used for a bot stays bounded, whatever it writes.
 
 from __future__ import annotations
 
-import signal
 from typing import NamedTuple
 
 from arena.engine.time_account import Allowance
@@ -161,15 +160,7 @@ class Contestant:
 
     def status(self) -> str:
         """How the process ended, if it did."""
-        ended = self.exited
-        if ended is None:
-            return ""
-        if ended.signal is not None:
-            try:
-                return f"signal {signal.Signals(ended.signal).name}"
-            except ValueError:  # a real-time signal has no name
-                return f"signal {ended.signal}"
-        return f"exit {ended.code}"
+        return self.exited.status if self.exited else ""
 
     def end(self, *, starting: bool) -> Failure:
         """The fault of a bot whose output has ended, once its status is known or given up."""

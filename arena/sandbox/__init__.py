@@ -10,6 +10,7 @@ with `host_error`, or a HostError: never a bot's fault.
 
 from __future__ import annotations
 
+import signal as signals
 from collections.abc import Mapping
 from typing import Protocol
 
@@ -85,6 +86,16 @@ class Exited(msgspec.Struct, frozen=True, kw_only=True):
     memory_mb: float  # peak of its whole tree if that was measured, else of its largest process
     overstepped: str = ""  # "memory", "tasks" or "disk": it was killed for using too much
     host_error: str = ""  # not empty: the sandbox failed, before the program ran or while it did
+
+    @property
+    def status(self) -> str:
+        """In words: "exit 1", "signal SIGSEGV"."""
+        if self.signal is None:
+            return f"exit {self.code}"
+        try:
+            return f"signal {signals.Signals(self.signal).name}"
+        except ValueError:  # a real-time signal has no name
+            return f"signal {self.signal}"
 
 
 class Probe(msgspec.Struct, frozen=True, kw_only=True):
