@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Mapping, Sequence
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, cast
 
 if TYPE_CHECKING:
@@ -19,46 +18,38 @@ if TYPE_CHECKING:
     from arena.reports import TableReport
     from arena.sandbox import Backend
 
-GAMES: Mapping[str, str] = MappingProxyType(
-    {
-        "play-nine": "arena.games.play_nine:GAME",
-        "four-card-golf": "arena.games.four_card_golf:GAME",
-    }
-)
+GAMES: Mapping[str, str] = {
+    "play-nine": "arena.games.play_nine:GAME",
+    "four-card-golf": "arena.games.four_card_golf:GAME",
+}
 DEFAULT_GAME = next(iter(GAMES))
 
 # The first one whose live canary passes is taken; "none" confines nothing and is taken only
 # when it is asked for by name.
-SANDBOXES: Mapping[str, str] = MappingProxyType(
-    {
-        "bwrap": "arena.sandbox.bwrap:Bubblewrap",
-        "landlock": "arena.sandbox.landlock:Landlock",
-        "none": "arena.sandbox.none:Unconfined",
-    }
-)
+SANDBOXES: Mapping[str, str] = {
+    "bwrap": "arena.sandbox.bwrap:Bubblewrap",
+    "landlock": "arena.sandbox.landlock:Landlock",
+    "none": "arena.sandbox.none:Unconfined",
+}
 
-FORMATS: Mapping[str, str] = MappingProxyType(
-    {
-        "round-robin": "arena.formats.round_robin:RoundRobin",
-        "gauntlet": "arena.formats.round_robin:Gauntlet",
-        "racing": "arena.formats.race:Race",
-        "trial": "arena.formats.trial:SequentialTrial",
-        "single": "arena.formats.single:Single",
-    }
-)
+FORMATS: Mapping[str, str] = {
+    "round-robin": "arena.formats.round_robin:RoundRobin",
+    "gauntlet": "arena.formats.round_robin:Gauntlet",
+    "racing": "arena.formats.race:Race",
+    "trial": "arena.formats.trial:SequentialTrial",
+    "single": "arena.formats.single:Single",
+}
 
 
-COMMAND_OF: Mapping[str, str] = MappingProxyType({"trial": "arena compare", "single": "arena play"})
+COMMAND_OF: Mapping[str, str] = {"trial": "arena compare", "single": "arena play"}
 """Formats that a command of their own plays; `--schedule` offers all others."""
 
-REPORTS: Mapping[str, str] = MappingProxyType(
-    {
-        "text": "arena.reports.text:REPORT",
-        "md": "arena.reports.markdown:REPORT",
-        "csv": "arena.reports.csv_table:REPORT",
-        "json": "arena.reports.json_table:REPORT",
-    }
-)
+REPORTS: Mapping[str, str] = {
+    "text": "arena.reports.text:REPORT",
+    "md": "arena.reports.markdown:REPORT",
+    "csv": "arena.reports.csv_table:REPORT",
+    "json": "arena.reports.json_table:REPORT",
+}
 
 
 def _load(kind: str, mapping: Mapping[str, str], name: str) -> Any:  # noqa: ANN401 - cast by callers

@@ -13,7 +13,6 @@ from contextlib import closing
 from dataclasses import dataclass
 from typing import BinaryIO, NamedTuple
 
-from arena.engine.contestant import Contestant
 from arena.engine.recorder import Tap, open_tapped_pipes
 from arena.engine.single_bot import BotLine, Flood, Silence, Solo, open_solo
 from arena.model import Bot, FaultKind, Limits, UserError
@@ -45,7 +44,7 @@ class _StderrTap(Tap):
         self._out = out
         self._legible = Legible() if confined else None
 
-    def logged(self, contestant: Contestant, data: bytes) -> None:  # noqa: ARG002 - there is one
+    def logged(self, data: bytes) -> None:
         self._pass_on(self._legible(data) if self._legible else data)
 
     def close(self) -> None:
@@ -80,7 +79,7 @@ class Feeder:
         """Start the bot and play the transcript back; returns whether it answered as recorded."""
         with closing(_StderrTap(self.echo.stderr, confined=not self.trusted)) as tap:
             async with (
-                open_tapped_pipes(tap) as table,
+                open_tapped_pipes(lambda _: tap) as table,
                 open_solo(table, bot, backend, limits) as solo,
             ):
                 return await self._converse(solo, BotSession(limits.line_bytes))

@@ -165,7 +165,11 @@ def _play(
     watch: Watch | None,
 ) -> MatchRecord:
     async def main(recorder: Recorder | None) -> FinishedMatch:
-        async with open_pipes() if recorder is None else open_tapped_pipes(recorder) as table:
+        async with (
+            open_pipes()
+            if recorder is None
+            else open_tapped_pipes(recorder.of.__getitem__) as table
+        ):
             with watch(spec.seats, table.look) if watch else nullcontext() as onlooker:
                 watched = msgspec.structs.replace(context, onlooker=onlooker)
                 series = Series(id=PAIRING, matches=(spec,))
@@ -178,7 +182,7 @@ def _play(
         record = trio.run(main, recorder).record
         if recorder is not None:
             for fault in record.faults:
-                recorder.fault(spec.seats[fault.seat], fault)
+                recorder.of[spec.seats[fault.seat]].fault(fault)
         return record
 
 

@@ -19,6 +19,7 @@ from arena.model import HostError
 from arena.sandbox import Launch, Probe, SpawnPlan, canary, environment, seccomp, wheel
 from arena.sandbox.child import COPIED
 from arena.sandbox.guarantees import GUARANTEES
+from arena.sandbox.host import Host
 from arena.sandbox.mounts import SCRATCH, STAGE
 from arena.sandbox.visible import DEVICES, SYSTEM, etc, exposed_folders, reachable
 
@@ -186,8 +187,7 @@ class _Stage:
 
 def _tasks(launch: Launch) -> dict[str, int]:
     """One more for bwrap's pid 1."""
-    found = re.match(r"(\d+)\.(\d+)", os.uname().release)
-    old = found is not None and (int(found[1]), int(found[2])) < (5, 14)
+    old = (0, 0) < Host().version < (5, 14)
     return {} if old and not environment.has_spare_uids() else {"NPROC": launch.tasks + 1}
 
 

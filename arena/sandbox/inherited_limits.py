@@ -13,7 +13,7 @@ from __future__ import annotations
 import contextlib
 import os
 import resource
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -77,10 +77,11 @@ def read_limits(proc: Path = PROC, *, spare_uids: bool | None = None) -> Inherit
     apart = has_spare_uids() if spare_uids is None else spare_uids
     hard = {name: resource.getrlimit(getattr(resource, f"RLIMIT_{name}"))[1] for name in _KINDS}
     rlimits = {name: most for name, most in hard.items() if most != resource.RLIM_INFINITY}
-    tasks = tuple(_group_limits(proc, PIDS, _tasks_of))
+    tasks = tuple(_group_limits(proc, PIDS, ["pids.max"], "pids.current"))
     if not apart and "NPROC" in rlimits:
         tasks = (SharedLimit(ULIMIT_U, rlimits.pop("NPROC"), users_tasks()), *tasks)
-    return InheritedLimits(rlimits, tasks, tuple(_group_limits(proc, MEMORY, _memory_of)))
+    memory = _group_limits(proc, MEMORY, ["memory.max", "memory.limit_in_bytes"])
+    return InheritedLimits(rlimits, tasks, tuple(memory))
 
 
 def users_tasks() -> int:
@@ -95,28 +96,17 @@ def users_tasks() -> int:
 
 
 def _group_limits(
-    proc: Path, controller: str, limit_of: Callable[[Path], SharedLimit]
+    proc: Path, controller: str, names: Sequence[str], current: str = ""
 ) -> Iterator[SharedLimit]:
     """Those of our control group and the ones above, as far as they can be read."""
     with contextlib.suppress(NoGroupsError):
         for folder in membership(proc, controller).upwards():
             # No limit at this place: "max", or a root, which has no such file.
             with contextlib.suppress(OSError, ValueError):
-                if (here := limit_of(folder)).most < _NO_LIMIT:
-                    yield here
-
-
-def _tasks_of(folder: Path) -> SharedLimit:
-    path = folder / "pids.max"
-    most = int(path.read_text())
-    return SharedLimit(str(path), most, int((folder / "pids.current").read_text()))
-
-
-def _memory_of(folder: Path) -> SharedLimit:
-    path = folder / "memory.max"
-    if not path.exists():
-        path = folder / "memory.limit_in_bytes"
-    return SharedLimit(str(path), int(path.read_text()))
+                path = next(filter(Path.exists, map(folder.joinpath, names)), folder / names[0])
+                used = int((folder / current).read_text()) if current else 0
+                if (most := int(path.read_text())) < _NO_LIMIT:
+                    yield SharedLimit(str(path), most, used)
 
 
 def needs(launch: Launch) -> dict[str, int]:

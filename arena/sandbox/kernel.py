@@ -133,7 +133,11 @@ def file_uid(uid: int) -> Iterator[None]:
     who may signal or trace us, stay. It also makes us undumpable, which is undone, and clears the
     parent-death signal (see `die_with`).
     """
-    if not uid or _may_trace():
+    header = (ctypes.c_uint32 * 2)(_CAPABILITY_VERSION, 0)
+    sets = (ctypes.c_uint32 * 6)()  # effective, permitted, inheritable; then their upper halves
+    if uid:
+        _checked(_libc.capget(header, sets), "capget")
+    if not uid or sets[0] >> _CAP_SYS_PTRACE & 1:
         yield
         return
     dumpable = _checked(_libc.prctl(_PR_GET_DUMPABLE, 0, 0, 0, 0), "prctl")
@@ -147,13 +151,6 @@ def file_uid(uid: int) -> Iterator[None]:
         os.setegid(group_before)
         if dumpable == 1:  # nothing else can be set
             prctl(_PR_SET_DUMPABLE, 1)
-
-
-def _may_trace() -> bool:
-    header = (ctypes.c_uint32 * 2)(_CAPABILITY_VERSION, 0)
-    sets = (ctypes.c_uint32 * 6)()  # effective, permitted, inheritable; then their upper halves
-    _checked(_libc.capget(header, sets), "capget")
-    return bool(sets[0] >> _CAP_SYS_PTRACE & 1)
 
 
 def filter_calls(program: bytes) -> None:

@@ -64,13 +64,7 @@ class Program:
         for line in lines:
             for name, value in json.loads(line).items():
                 self._facts.setdefault(name, value)
-        return True
-
-    def learn_root(self) -> bool:
-        """Take the pid of the tree's root from what was read. True: it is new."""
-        if self.root or "child-pid" not in self._facts:
-            return False
-        self.root = self._facts["child-pid"]
+        self.root = self._facts.get("child-pid", 0)
         return True
 
     def begin_watch(self) -> None:

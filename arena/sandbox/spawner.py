@@ -199,12 +199,13 @@ class SpawnerProcess:
 
     def read_status(self, program: Program) -> bool:
         """Read the guard's lines; the first opens the gate. False: there is no more now."""
+        known = program.root
         try:
             more = program.read_status()
         except EOFError:
             self.forget_status(program)
             return False
-        if program.learn_root():
+        if program.root != known:
             self.release(program)
         return more
 

@@ -11,7 +11,6 @@ import sys
 import termios
 from contextlib import suppress
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 
@@ -201,11 +200,11 @@ def built_ways(bot, tmp_path, tmp_path_factory):
         recorder = Recorder(
             tmp_path / "talk", {name: f"seat{n}-x" for n, name in enumerate(ids)}, ""
         )
-        async with open_tapped_pipes(recorder) as table:
+        async with open_tapped_pipes(recorder.of.__getitem__) as table:
             played = [each async for each in play_series(table, context, series)]
         records = [each.record for each in played]
         for fault in records[-1].faults:
-            recorder.fault(ids[fault.seat], fault)
+            recorder.of[ids[fault.seat]].fault(fault)
         recorder.close()
         recorded = [(tmp_path / "talk" / f"seat{n}-x.txt").read_text() for n in (0, 1)]
         again = [
@@ -370,10 +369,8 @@ def test_a_recording_of_a_stderr_without_an_end_is_capped(monkeypatch, tmp_path)
     monkeypatch.setattr("arena.engine.recorder.STDERR_BEGIN", 10)
     monkeypatch.setattr("arena.engine.recorder.STDERR_END", 4)
     recorder = Recorder(tmp_path / "talk", {"ann@1": "seat0-ann"}, "")
-    ann = SimpleNamespace(id=1)
-    recorder.started("ann@1", ann)
     for number in range(100):
-        recorder.logged(ann, b"%03d" % number)
+        recorder.of["ann@1"].logged(b"%03d" % number)
     file = tmp_path / "talk" / "seat0-ann.stderr.txt"
     assert "0000010020" == file.read_text()
     recorder.close()
