@@ -54,17 +54,12 @@ class Format:
         return ScheduleEnd() if before else self._all
 
     def find(self, pairing: str, deal: int, rotation: int) -> tuple[int, MatchSpec] | None:
-        """A match that may be in the schedule, and a number that is its alone; None if there
-        can be no such match.
-        """
+        """A match that may be in the schedule, and a number that is its alone."""
         return self._dealing.find(pairing, deal, rotation, most=self._most_deals)
 
 
 def settings_members(kind: type[Format], name: str, given: Mapping[str, Any]) -> dict[str, Any]:
-    """The members of an event's settings that hold a format's options, checked and complete.
-
-    Numbers may be texts, as they come from a command line.
-    """
+    """The members that hold a format's options, complete; numbers may be given as texts."""
     if kind.Options is None:
         if given:
             raise UserError(f"the schedule {name} has no option {min(given)!r}, and no other")

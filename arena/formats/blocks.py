@@ -83,7 +83,8 @@ class Dealing:
         table = self.pairings.get(pairing)
         if table is None or not 0 <= deal < most or not 0 <= rotation < self.seats:
             return None
-        deals = self._chunk_of(deal, most)
+        first = deal - deal % self.chunk
+        deals = range(first, min(first + self.chunk, most))
         place = self._deals.rotations(pairing, deal, self.seats).index(rotation)
         before = deals.start * self.seats * len(self.pairings)
         before += (self._places[pairing] * self.seats + place) * len(deals)
@@ -105,10 +106,6 @@ class Dealing:
     @functools.cached_property
     def _places(self) -> dict[str, int]:
         return {pairing: place for place, pairing in enumerate(self.pairings)}
-
-    def _chunk_of(self, deal: int, most: int) -> range:
-        first = deal - deal % self.chunk
-        return range(first, min(first + self.chunk, most))
 
     def _blocks(self, deals: Mapping[str, range]) -> Iterator[Block]:
         longest = max(map(len, deals.values()), default=0)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from arena.deals import Deals
 from arena.model import Entrant, Settings, UserError
@@ -46,11 +46,13 @@ def all_tables(settings: Settings, field: Sequence[Entrant]) -> list[Table]:
             f"{len(field)} bots at {settings.seats} seats make {count:,} tables; "
             "choose a balanced part of them with --tables N, for instance --tables 1000"
         )
-    return [
-        tuple(sorted(entrant.id for entrant in table))
-        for table in itertools.combinations(field, settings.seats)
-        if may_sit(settings, table)
-    ]
+    return list(_possible(settings, field))
+
+
+def _possible(settings: Settings, field: Sequence[Entrant]) -> Iterator[Table]:
+    for table in itertools.combinations(field, settings.seats):
+        if may_sit(settings, table):
+            yield tuple(sorted(entrant.id for entrant in table))
 
 
 def may_sit(settings: Settings, table: Sequence[Entrant]) -> bool:
@@ -101,21 +103,26 @@ class _Design:
         self._met: Counter[frozenset[str]] = Counter()
 
     def add(self, number: int) -> bool:
+        """Choose one more table; False when none can be found."""
+        found = self._candidates(number)
+        table = next((each for each in found if each and each not in self._chosen), ())
+        if not table:
+            return False
+        self.tables.append(table)
+        self._chosen.add(table)
+        for entrant in table:
+            self._sat[entrant] += 1
+        self._met.update(map(frozenset, itertools.combinations(table, 2)))
+        return True
+
+    def _candidates(self, number: int) -> Iterator[Table]:
         for balance_first in (True, False):
             for retry in range(TRIES):
                 draw = self._deals.ranks(f"{number}/{retry}", list(self._sat))
-                table = self._seat(draw, balance_first=balance_first)
-                if table is not None and table not in self._chosen:
-                    self._take(table)
-                    return True
-        for subset in itertools.combinations(self._field, self._settings.seats):
-            table = tuple(sorted(entrant.id for entrant in subset))
-            if table not in self._chosen and may_sit(self._settings, subset):
-                self._take(table)
-                return True
-        return False
+                yield self._seat(draw, balance_first=balance_first)
+        yield from _possible(self._settings, self._field)
 
-    def _seat(self, draw: dict[str, bytes], *, balance_first: bool) -> Table | None:
+    def _seat(self, draw: dict[str, bytes], *, balance_first: bool) -> Table:
         table: list[Entrant] = []
 
         def weight(entrant: Entrant) -> tuple[int, int, bytes]:
@@ -128,13 +135,6 @@ class _Design:
                 e for e in self._field if e not in table and may_sit(self._settings, [*table, e])
             ]
             if not free:
-                return None
+                return ()
             table.append(min(free, key=weight))
         return tuple(sorted(entrant.id for entrant in table))
-
-    def _take(self, table: Table) -> None:
-        self.tables.append(table)
-        self._chosen.add(table)
-        for entrant in table:
-            self._sat[entrant] += 1
-        self._met.update(map(frozenset, itertools.combinations(table, 2)))

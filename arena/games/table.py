@@ -25,11 +25,7 @@ from arena.model import HoleRecord, Play
 
 
 class CardTable:
-    """The part of a hole that is common to all games.
-
-    Lists by seat have an entry for every seat of the match; a seat that takes no part in this
-    hole has an empty grid and no turns.
-    """
+    """What all games share. A seat that takes no part in the hole has no cards and no turns."""
 
     def __init__(
         self, *, size: int, seats: int, order: Sequence[int], deck: HoleDeck, turn_cap: int
@@ -158,10 +154,7 @@ class CardTable:
         self._turns_before[drawing] -= 1
 
     def _recycled_for(self, seat: int, elsewhere: Sequence[int] = ()) -> tuple[int, ...]:
-        """What was shuffled into the stock, less what the seat has seen leave it.
-
-        That is the stock itself, another's card in hand, and the cards `elsewhere`.
-        """
+        """The stock once reshuffled, another's card in hand, and the cards `elsewhere`, as one."""
         if not self._reshuffles:
             return ()
         unseen = [*self._recycled, *elsewhere]

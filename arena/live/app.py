@@ -87,9 +87,7 @@ class MatchOpener:
         return None if found is None else show.shows(found[1], int(found[2]))
 
     def match(self, match: str) -> bytes | None:
-        """A match as the viewer's script loads it; None if there is none. Reads the log and replays
-        the match, so it runs in a thread.
-        """
+        """As the viewer's script loads it; None if there is none. Replays it: for a thread."""
         records = records_of_match(self._folder, match, self._event)
         if not records:
             return None

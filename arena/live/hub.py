@@ -73,9 +73,7 @@ class Hub:
         return f"{self._run}-{number}"
 
     def since(self, seen: int, names: frozenset[str]) -> bytes:
-        """The message with the wanted fragments that changed after a number; empty if there are
-        none.
-        """
+        """The message with the wanted fragments that changed after a number, if any did."""
         made = self._made.get((seen, names))
         if made is None:
             new = {

@@ -1,7 +1,7 @@
 """A person's page: a small ASGI app for one browser, and the `Person` behind it.
 
 Theory of operation. All addresses are below an unguessable token, so no other user of this machine
-takes the seat; `arena.live.guard` admits only this machine's own names and our own pages. A stream
+takes the seat; `arena.live.server` admits only this machine's own names and our own pages. A stream
 of server-sent events carries the whole state at each change, so a reloaded page is complete. The
 last stream that was opened has the seat; the one before is told so. An answer names the turn that
 it is for: a second or late one is refused and changes nothing.

@@ -106,9 +106,7 @@ class Style(Frozen, frozen=True, kw_only=True):
         return "│" if self.lines else "|"
 
     def rule(self, corners: str, cards: int = 1, *, first: int | None = None) -> str:
-        """Above or below cards; `corners`: left, between two, right; `first`: the number of the
-        first card below, if they are to be numbered.
-        """
+        """`corners`: left, between two, right; `first`: the number of the first card below."""
         left, between, right = tuple(corners if self.lines else "+++")
         dashes = [("─" if self.lines else "-") * CELL] * cards
         if first is not None:

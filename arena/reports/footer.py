@@ -35,9 +35,7 @@ UNCONFINED = (
 
 
 class Fact(msgspec.Struct, frozen=True):
-    """A label, whom or what it is about, and a sentence. Nothing in it is to be trusted: an
-    event.json may come from anywhere.
-    """
+    """A label, whom or what it is about, and a sentence; nothing in it is to be trusted."""
 
     label: str
     text: str

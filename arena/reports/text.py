@@ -91,10 +91,7 @@ def _width(cells: list[str]) -> int:
 def _fitting(
     found: list[Column], wide: dict[str, int], room: int | None
 ) -> tuple[list[Column], int]:
-    """The columns that there is room for, and the room for names.
-
-    From the most important down each column is taken that still fits beside cut names.
-    """
+    """The columns that fit beside cut names, from the most important down; room for names."""
     longest = wide[BOT]
     if room is None:
         return found, longest

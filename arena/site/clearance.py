@@ -107,9 +107,7 @@ class Clearance(Frozen, frozen=True, kw_only=True):
         return self._digest("event", commitment).hex() if self.key else commitment
 
     def failing(self, match: str, fault: Fault, *, over: bool) -> Failing:
-        """A fault, its texts escaped so that a script can show them. `over`: the event is; before,
-        a bot's words could reveal cards that are dealt again.
-        """
+        """`over`: the event is; before, a bot's words could reveal cards that are dealt again."""
         bare = Failing(
             match=self.match(match), kind=fault.kind.value, hole=fault.hole, turn=fault.turn
         )

@@ -44,9 +44,7 @@ def join(*parts: Content, between: str = "") -> Safe:
 
 
 def attributes(given: dict[str, object]) -> str:
-    """The attributes of a tag: `class_` is class, underscores become hyphens; None and False are
-    left out, True has no value.
-    """
+    """`class_` is class, underscores become hyphens; None and False are left out."""
     made = []
     for name, value in given.items():
         if value is None or value is False:

@@ -38,9 +38,7 @@ ALONE = 200
 
 
 class MatchFiles:
-    """`kept`: what was published before of the same records; its lists and segments are not made
-    again.
-    """
+    """`kept`: as published before of the same records: lists and segments are not made again."""
 
     def __init__(
         self,
@@ -90,15 +88,14 @@ class MatchFiles:
             shutil.rmtree(self._folder / "m")
             return
         self._write(self._lists.rest())
-        index = segments.index(self._slug, self._names, self._lists.files, parts)
-        self._write([("m/index.js", index)])
+        # Of each log of the event, the first match of each of its segments.
+        index = {"names": self._names, "files": self._lists.files, "parts": parts}
+        self._write([("m/index.js", segments.script(f"e/{self._slug}/m/index", index))])
 
     def _noted(self, part: SourceLog) -> Iterator[MatchRecord]:
-        """The records of a part that count, annulled ones too, sorted by their published ids, each
-        added to statistics and lists.
-        """
+        """The records that count, or would if none were annulled, sorted by their published ids."""
         clearing, annulled = self._clearing, part.counts.annulled
-        places = ((clearing.match(match), start) for match, start in part.places)
+        places = zip(map(clearing.match, part.ids), part.starts, strict=True)
         for record in read_at(part.folder, places, part.event):
             counts = self._statistics.add(record, over=part.over, annulled=annulled)
             self._listed += 1
@@ -231,9 +228,7 @@ class Statistics:
         """When the last match ended."""
 
     def add(self, record: MatchRecord, *, over: bool, annulled: Collection[str] = ()) -> bool:
-        """Add a match, and say whether it counts; `over`: its event is. Of `annulled` bots only
-        faults count; a match that leaves one bot or none does not count.
-        """
+        """Add a match, and say whether it counts. Of `annulled` bots only faults do."""
         self.ended = max(self.ended, record.ended)
         bots = [self.bots[self._ids[seat]] for seat in record.seats]
         gone = [entrant in annulled for entrant in record.seats]

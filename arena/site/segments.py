@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import base64
 import gzip
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import msgspec
@@ -75,9 +75,7 @@ def match(steps: MatchSteps, names: Mapping[str, int], clearing: Clearance) -> d
 def line(
     record: MatchRecord, names: Mapping[str, int], clearing: Clearance, *, counts: bool = True
 ) -> list[Any]:
-    """A match in a list: id, seats, strokes, places, (seat, kind) of faults; and 1 if it doesn't
-    count.
-    """
+    """In a list: id, seats, strokes, places, (seat, kind) of faults; 1 if it doesn't count."""
     told = [
         clearing.match(record.id),
         [names[seat] for seat in record.seats],
@@ -114,11 +112,3 @@ class Lists:
         self.files[bot] += 1
         lines, self._lines[bot] = self._lines[bot], []
         return f"{name}.js", script(f"e/{self._slug}/{name}", lines)
-
-
-def index(
-    slug: str, names: Sequence[str], files: Sequence[int], parts: Sequence[Sequence[str]]
-) -> bytes:
-    """`parts`: of each log of the event, the first match of each of its segments."""
-    content = {"names": names, "files": files, "parts": parts}
-    return script(f"e/{slug}/m/index", content)

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import hashlib
 from array import array
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import compress
 from pathlib import Path
 from typing import NamedTuple
@@ -39,7 +39,9 @@ class SourceLog(NamedTuple):
     folder: Path
     event: Event
     counts: Counts
-    places: _Places
+    ids: list[str]
+    starts: array[int]
+    """Where the records with these ids begin that count."""
     over: bool
     """Whether its deals may be known."""
 
@@ -117,50 +119,33 @@ class _Reading:
         self.incomplete = ""
         """What a finished event has lost."""
         self._moments = moments
-        self._places = _Places()
+        self._begin()
+
+    def _begin(self) -> None:
+        self._ids: list[str] = []
+        self._starts, self._keys = array("Q"), array("Q")
 
     def record(self, counting: Counting, start: int, record: MatchRecord) -> None:
         if self._moments and start >= self._moments[0]:
             _note(self.history, table(self._event, counting.counted()))
             self._moments = [moment for moment in self._moments if moment > start]
-        self._places.add(start, record)
+        self._ids.append(record.id)
+        self._starts.append(start)
+        self._keys.append(record_key(record))
 
     def event(self, folder: Path, event: Event, counting: Counting, damaged: Sequence[int]) -> None:
         # Who was withdrawn counts in no later epoch.
         gone = self.parts[-1].counts.gone if self.parts else frozenset[str]()
         counts = Counts(folder, counting, annulled=True, gone=gone)
-        places, self._places = self._places, _Places()
-        places.keep(counts)
+        kept = bytes(map(counts.takes, self._keys))
+        ids, starts = list(compress(self._ids, kept)), array("Q", compress(self._starts, kept))
+        self._begin()
         over = event.finished and bool(event.secret)
-        self.parts.append(SourceLog(folder, event, counts, places, over))
+        self.parts.append(SourceLog(folder, event, counts, ids, starts, over))
         if damaged and not self.damaged:
             self.damaged = str(damage(folder, damaged[0]))
         if event.finished and counts.missing and not self.incomplete:
             self.incomplete = str(incomplete(folder, counts.missing, counts.planned))
-
-
-class _Places:
-    """Where the records of a log are; after `keep`, only of those that count."""
-
-    def __init__(self) -> None:
-        self._ids: list[str] = []
-        self._starts = array("Q")
-        self._keys = array("Q")
-
-    def add(self, start: int, record: MatchRecord) -> None:
-        self._ids.append(record.id)
-        self._starts.append(start)
-        self._keys.append(record_key(record))
-
-    def keep(self, counts: Counts) -> None:
-        """Forget the records that don't count."""
-        kept = bytes(map(counts.takes, self._keys))
-        self._ids = list(compress(self._ids, kept))
-        self._starts = array("Q", compress(self._starts, kept))
-        del self._keys
-
-    def __iter__(self) -> Iterator[tuple[str, int]]:
-        return zip(self._ids, self._starts, strict=True)
 
 
 def _note(history: dict[str, list[Point]], now: Table) -> None:

@@ -108,9 +108,7 @@ class Framer:
         return len(self.held) > self._limit
 
     def next_line(self) -> bytes | None:
-        """One line without its newline (and without a carriage return before it). None: there is
-        none yet, or, if it is `full`, the line is too long.
-        """
+        """None: there is none yet or, if it is `full`, the line is too long."""
         held = self.held
         end = held.find(b"\n", self._scanned)
         if not 0 <= end <= self._limit:

@@ -11,8 +11,7 @@ import pytest
 import trio
 
 from arena.live import http
-from arena.live.guard import Guard, host_of
-from arena.live.server import guard_app, listen, url_of
+from arena.live.server import Guard, guard_app, host_of, listen, url_of
 from arena.model import UserError
 
 UPGRADE = (

@@ -51,9 +51,7 @@ def page(
     about: dict[str, object] | None = None,
     language: str = "en",
 ) -> str:
-    """A whole page. `up` leads to the site's folder; the link to the rules is for `game`; `about`
-    are attributes for scripts.
-    """
+    """`up` leads to the site's folder; the rules are of `game`; `about` is for scripts."""
     home = escaped(site.title) if site.title else Safe(english("site_title"))
     bare = Safe(re.sub("<[^>]*>", "", escaped(title or "")))
     scripts, styles = ("site.js", *scripts, *site.scripts), ("style.css", *styles)
