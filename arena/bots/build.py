@@ -27,7 +27,7 @@ from arena.bots.folder import SnapshotError, open_folder, os_errors
 from arena.bots.interpreters import Toolbox
 from arena.bots.packages import RESERVED, Packages, find
 from arena.bots.plain_text import printable
-from arena.bots.roster import Built, Candidate, FailedError, Issues
+from arena.bots.roster import Built, Candidate, FailedError
 from arena.bots.snapshot import copy, freeze_times, listing, make_plain, mark_programs
 from arena.bots.trees import ShapeError, copy_into, measure, remove
 from arena.exhaustion import ran_out_in
@@ -87,10 +87,9 @@ def build(
     """
     closed = [cache, *(Path(candidate.source) for candidate in candidates)]
     toolbox = Toolbox([*closed, *([results] if results else [])])
-    bots: list[Bot] = []
-    issues = Issues()
+    built = Built()
     for candidate in candidates:
-        with issues.of(candidate, "after its build: " if candidate.stated.build else ""):
+        with built.of(candidate, "after its build: " if candidate.stated.build else ""):
             root = Path(candidate.snapshot)
             packages = find(candidate, cache=cache, toolbox=toolbox)
             if candidate.stated.build or packages:
@@ -98,18 +97,17 @@ def build(
                 work = _Build(candidate, packages, cache, backend, spawner, most, toolbox)
                 root = work.result(report)
             command = resolve(candidate.stated.run, root, toolbox)
-            bots.append(
-                Bot(
-                    entrant=candidate.entrant,
-                    root=str(root),
-                    run=command.argv,
-                    expose=command.expose,
-                    env=packages.fetcher.env if packages else (),
-                    scratch_mb=min(candidate.stated.asked.scratch_mb or 0, scratch_mb),
-                    source=candidate.source,
-                )
+            bot = Bot(
+                entrant=candidate.entrant,
+                root=str(root),
+                run=command.argv,
+                expose=command.expose,
+                env=packages.fetcher.env if packages else (),
+                scratch_mb=min(candidate.stated.asked.scratch_mb or 0, scratch_mb),
+                source=candidate.source,
             )
-    return Built(bots=tuple(bots), problems=issues.problems, skipped=issues.skipped)
+            built.bots += (bot,)
+    return built
 
 
 @dataclass

@@ -33,7 +33,7 @@ from arena.bots.hints import folder_hint, hint
 from arena.bots.interpreters import Toolbox
 from arena.bots.locks import LEFT_OUT
 from arena.bots.plain_text import BotError, did_you_mean, printable
-from arena.bots.roster import Candidate, Issues, Roster
+from arena.bots.roster import Candidate, Roster
 from arena.bots.snapshot import (
     IGNORED,
     MAX_BYTES,
@@ -76,7 +76,7 @@ def load(paths: Sequence[Path], *, cache: Path) -> Roster:
     loader = _Loader(cache, [_absolute(path) for path in paths if "\0" not in str(path)])
     for path in paths:
         loader.load(path)
-    return loader.roster()
+    return loader.finish()
 
 
 def count_bots(paths: Sequence[Path]) -> int:
@@ -105,7 +105,7 @@ def restore(
     for entrant, source in entrants:
         place = event_copy(folder, entrant.hash) if folder else None
         loader.restore(entrant, str(place or source))
-    return loader.roster()
+    return loader.finish()
 
 
 class _Loader:
@@ -115,21 +115,17 @@ class _Loader:
         self.found: dict[str, Candidate] = {}
         self.out: set[str] = set()
         self.strays: list[str] = []
-        self.notes: list[str] = []
-        self.issues = Issues()
+        self.roster = Roster()
 
-    def roster(self) -> Roster:
-        notes = list(self.notes)
+    def finish(self) -> Roster:
+        roster, more = self.roster, len(self.strays) - _SHOWN
         if self.strays:
-            more = len(self.strays) - _SHOWN
             others = f" and {more} more" if more > 0 else ""
-            notes.append(f"left out, not bots: {', '.join(self.strays[:_SHOWN])}{others}")
-        return Roster(
-            candidates=tuple(c for c in self.found.values() if c.entrant.id not in self.out),
-            notes=tuple(notes),
-            problems=self.issues.problems,
-            skipped=self.issues.skipped,
-        )
+            shown = ", ".join(self.strays[:_SHOWN])
+            roster.notes += (f"left out, not bots: {shown}{others}",)
+        found = self.found.values()
+        roster.candidates = tuple(each for each in found if each.entrant.id not in self.out)
+        return roster
 
     def load(self, path: Path) -> None:
         shown = printable(path)
@@ -153,7 +149,7 @@ class _Loader:
                 self.found[entrant.id] = found
                 self._check_tools(found)
         except _StrayError:
-            self.issues.add(entrant.id, shown, "is no longer a bot")
+            self.roster.add(entrant.id, shown, "is no longer a bot")
 
     def _retake(self, entrant: Entrant, source: str) -> Snapshot:
         if not source:
@@ -179,9 +175,9 @@ class _Loader:
         try:
             yield
         except BotError as e:
-            self.issues.add(name, shown, *e.lines)
+            self.roster.add(name, shown, *e.lines)
         except OSError as e:
-            self.issues.add(name, shown, _unreadable(e))
+            self.roster.add(name, shown, _unreadable(e))
 
     def _enter(self, candidate: Candidate) -> bool:
         name, path = candidate.entrant.id, candidate.path
@@ -189,7 +185,8 @@ class _Loader:
         if earlier is candidate:
             return True
         if earlier.entrant.hash == candidate.entrant.hash:
-            self.notes.append(f"{name} was given twice ({earlier.path}, {path}); taken once")
+            note = f"{name} was given twice ({earlier.path}, {path}); taken once"
+            self.roster.notes += (note,)
             return False
         self.out.add(name)
         raise BotError(
@@ -204,7 +201,7 @@ class _Loader:
         snapshot = Path(candidate.snapshot)
         field = "build" if candidate.stated.build else "run" if candidate.stated.run else ""
         self.out.add(candidate.entrant.id)
-        with self.issues.of(candidate, manifest.location(snapshot, field) if field else ""):
+        with self.roster.of(candidate, manifest.location(snapshot, field) if field else ""):
             if candidate.stated.lock:
                 locks.read(candidate.stated.lock, snapshot)
             first = candidate.stated.build[0] if candidate.stated.build else candidate.stated.run

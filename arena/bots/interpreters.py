@@ -65,6 +65,9 @@ class MissingToolError(BotError):
 class HiddenToolError(BotError):
     """A program can't be shown without showing too much."""
 
+    def __init__(self, program: object, why: str) -> None:
+        super().__init__(f"{printable(program)} can't be shown to a bot{why}")
+
 
 class Tool(Frozen, frozen=True, kw_only=True):
     path: str  # inside as well as outside
@@ -79,11 +82,11 @@ class Toolbox:
     """
 
     def __init__(self, closed: Iterable[Path] = ()) -> None:
-        self._closed = tuple(Path(os.path.realpath(place)) for place in closed)
+        self._closed = tuple(map(_real, closed))
         users = (user for user in pwd.getpwall() if user.pw_uid == 0 or user.pw_uid >= _FIRST_USER)
         homes = [Path(user.pw_dir) for user in users if user.pw_dir not in {"", "/"}]
         places = (Path.home(), Path.cwd(), Path(tempfile.gettempdir()), *_SHARED, *homes)
-        self._private = tuple(Path(os.path.realpath(place)) for place in places)
+        self._private = tuple(map(_real, places))
         folders = [
             folder
             for folder in os.environ.get("PATH", os.defpath).split(os.pathsep)
@@ -92,11 +95,8 @@ class Toolbox:
             and (sys.prefix == sys.base_prefix or Path(folder) != Path(sys.prefix, "bin"))
         ]
         self._search = os.pathsep.join(folders)
-        self._users = frozenset(
-            Path(folder)
-            for folder in folders
-            if not _within(Path(os.path.realpath(folder)), self._closed)
-        )
+        outside = [each for each in folders if not _within(_real(each), self._closed)]
+        self._users = frozenset(map(Path, outside))
         self._found: dict[str, Tool] = {}
 
     def find(self, name: str, *, anywhere: bool = False) -> Tool:
@@ -134,10 +134,8 @@ class Toolbox:
             place = shutil.which(word, path=self._search)
             if place is not None:
                 if not self._is_users(Path(place)):
-                    raise HiddenToolError(
-                        f"{printable(place)} can't be shown to a bot: it lies within "
-                        "a bot, the cache or the results; remove that folder from PATH"
-                    )
+                    where = "it lies within a bot, the cache or the results"
+                    raise HiddenToolError(place, f": {where}; remove that folder from PATH")
                 return self._behind_shim(Path(place))
         if name in {"python", "python3"}:
             return _OWN_PYTHON
@@ -152,15 +150,13 @@ class Toolbox:
                 for known in (_OWN_PYTHON, self._locate(place.name)):
                     if known.resolve() == place.resolve():
                         return known
-        raise HiddenToolError(
-            f"{printable(place)} can't be shown to a bot because a bot names it: write "
-            f'"{printable(place.name)}", and put its folder on PATH where the event is run'
-        )
+        write = f'write "{printable(place.name)}", and put its folder on PATH'
+        raise HiddenToolError(place, f" because a bot names it: {write} where the event is run")
 
     def _behind_shim(self, place: Path) -> Path:
         """The program that a version manager's shim, or a rustup proxy, stands for."""
         name = place.name
-        if Path(os.path.realpath(place)).name == "rustup" and name != "rustup":
+        if _real(place).name == "rustup" and name != "rustup":
             return _ask((os.path.realpath(place), "which", name), name, argv0="rustup")
         if place.parent.name != "shims":
             return place
@@ -182,19 +178,18 @@ class Toolbox:
         info = real.stat()
         shown: list[Path] = []
         called = real
+        fixed: tuple[Path | str, ...] = (*SYSTEM, *STORES)
         outer = None if _within(links[0], SYSTEM) else find_environment(links[0])
         if outer is not None:
             # A virtual environment is one by the path that its python is called by.
             called = links[0]
-            shown.extend(self._checked_parts(outer, place))
-        elif _within(real, (*SYSTEM, *STORES)):
+            shown += self._checked_parts(outer, place)
+        elif _within(real, fixed):
             # By the last link of its name: `clang++`, or an applet of busybox, behaves by its name.
-            named = [link for link in links if link.name == place.name]
-            called = next(
-                (link for link in reversed(named) if _within(link, (*SYSTEM, *STORES))), real
-            )
+            named = [link for link in links if link.name == place.name and _within(link, fixed)]
+            called = named[-1] if named else real
         if not _within(real, SYSTEM):
-            shown.extend(self._exposed(real))
+            shown += self._exposed(real)
         return Tool(
             path=str(called),
             expose=outermost(map(str, shown)),
@@ -209,9 +204,9 @@ class Toolbox:
         found = find_installation(program)
         if found is None:
             raise HiddenToolError(
-                f"{printable(program)} can't be shown to a bot: it is no installation of {SHAPES}, "
-                "and not the system's (/usr/bin, /usr/local/bin); install it there, or put it into "
-                "the bot's own folder"
+                program,
+                f": it is no installation of {SHAPES}, and not the system's (/usr/bin, "
+                "/usr/local/bin); install it there, or put it into the bot's own folder",
             )
         return self._checked_parts(found, program)
 
@@ -220,16 +215,16 @@ class Toolbox:
         for folder in (*found.parts, *([found.prefix] if found.generic else [])):
             if not self._may_show(folder):
                 raise HiddenToolError(
-                    f"{printable(program)} can't be shown to a bot: {printable(folder)} holds more "
-                    "than the program (a home, the cache, a bot, the results or the current "
-                    "folder); install it in a folder of its own"
+                    program,
+                    f": {printable(folder)} holds more than the program (a home, the cache, a bot, "
+                    "the results or the current folder); install it in a folder of its own",
                 )
         hidden = None if found.prefix in STORES else private_file(found, program)
         if hidden:
             raise HiddenToolError(
-                f"{printable(program)} can't be shown to a bot: {printable(hidden)}, a part of its "
-                "installation, is for its owner alone; move it elsewhere, or let everybody read it "
-                "(chmod o+rX)"
+                program,
+                f": {printable(hidden)}, a part of its installation, is for its owner alone; move "
+                "it elsewhere, or let everybody read it (chmod o+rX)",
             )
         return found.parts
 
@@ -266,6 +261,10 @@ def _ask(command: tuple[str, ...], name: str, argv0: str = "") -> Path:
     raise MissingToolError(name, f"its version manager can't find ({printable(errors[0])})")
 
 
+def _real(place: Path | str) -> Path:
+    return Path(os.path.realpath(place))
+
+
 def _within(place: Path, folders: Iterable[Path | str]) -> bool:
     return any(place.is_relative_to(folder) for folder in folders)
 
@@ -273,7 +272,7 @@ def _within(place: Path, folders: Iterable[Path | str]) -> bool:
 def _links(place: Path) -> Iterator[Path]:
     """A path and what it links to, link by link, each with its real folder."""
     for _ in range(_LINKS):
-        place = Path(os.path.realpath(place.parent)) / place.name
+        place = _real(place.parent) / place.name
         yield place
         if not place.is_symlink():
             return

@@ -48,19 +48,6 @@ class Candidate(Frozen, frozen=True, kw_only=True):
     path: str  # as the user gave it
 
 
-class Roster(Frozen, frozen=True, kw_only=True):
-    candidates: tuple[Candidate, ...] = ()
-    notes: tuple[str, ...] = ()
-    problems: tuple[Problem, ...] = ()
-    skipped: tuple[NotRun, ...] = ()
-
-
-class Built(Frozen, frozen=True, kw_only=True):
-    bots: tuple[Bot, ...] = ()
-    problems: tuple[Problem, ...] = ()
-    skipped: tuple[NotRun, ...] = ()
-
-
 class FailedError(BotError):
     """A program that was run for a bot has failed: a line, and the end of its output."""
 
@@ -94,3 +81,18 @@ class Issues:
         except BotError as e:
             of_command = isinstance(e, CommandError | HiddenToolError | SnapshotError)
             self.add(name, path, f"{where if of_command else ''}{e}", *e.lines[1:])
+
+
+@dataclass(kw_only=True)
+class Roster(Issues):
+    """The bots in the given paths, in their order."""
+
+    candidates: tuple[Candidate, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(kw_only=True)
+class Built(Issues):
+    """The bots that can be started, in the order of the candidates."""
+
+    bots: tuple[Bot, ...] = ()

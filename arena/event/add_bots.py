@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
-
-import msgspec
 
 from arena.bots import Roster, default_cache, in_use, load, printable, restore
 from arena.event.commands import command_line
@@ -66,7 +65,7 @@ def _new_epoch(
         _refuse_missing(folder, old, roster)
         if again:
             notify(f"note: in the event already, and no newcomers: {_named(again)}")
-        every = msgspec.structs.replace(
+        every = replace(
             given,
             candidates=(*roster.candidates, *given.candidates),
             notes=(*given.notes, *roster.notes),
@@ -151,7 +150,7 @@ def _newcomers(
                 f"{each.path}: {printable(each.entrant.id)} is in the event already, with "
                 "different content; give it another version"
             )
-    return msgspec.structs.replace(given, candidates=new), again
+    return replace(given, candidates=new), again
 
 
 def _named(again: Mapping[str, tuple[str, str]]) -> str:
