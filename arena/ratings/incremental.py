@@ -19,6 +19,7 @@ Invariant: `counted` is what a walk along the whole schedule finds in the same s
 from __future__ import annotations
 
 import itertools
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 
 import msgspec
@@ -71,10 +72,10 @@ class Counting:
         self._waves: list[Wave] = []
         self._blocks: Iterator[Block] = iter(())
         self._block: Block | None = None
-        self._ahead: Iterator[Series] = iter(())
-        self._at: Series | None = None
-        self._unread = self._decide()
-        """No block has been made yet: the first one is when it is asked for."""
+        """The block at the front; the first one is made when it is asked for."""
+        self._rest: deque[Series] = deque()
+        """Its series from the front on."""
+        self._over = not self._decide()
 
     def _walk(
         self,
@@ -86,20 +87,13 @@ class Counting:
     @property
     def _next(self) -> Series | None:
         """The series at the front; None is the end."""
-        if self._unread:
-            self._unread = False
-            self._step()
-        return self._at
-
-    def _step(self) -> None:
-        self._at = next(self._ahead, None)
-        while self._at is None:
-            self._block = next(self._blocks, None)
-            if self._block is not None:
-                self._ahead = iter(self._block.series)
-                self._at = next(self._ahead, None)
-            elif not self._decide():
-                return
+        while not self._rest and not self._over:
+            block = next(self._blocks, None)
+            if block is not None:
+                self._block, self._rest = block, deque(block.series)
+            else:
+                self._over = not self._decide()
+        return self._rest[0] if self._rest else None
 
     def _decide(self) -> bool:
         """Have the next wave decided; False when the event is over."""
@@ -120,16 +114,16 @@ class Counting:
         return True
 
     def _advance(self) -> None:
-        if self._unread and not self._archive.open:
+        if self._block is None and not self._archive.open:
             return
-        while self._next is not None:
-            chosen = self._front.take(self._next, self._archive.of(self._next.id))
+        while (series := self._next) is not None:
+            chosen = self._front.take(series, self._archive.of(series.id))
             if chosen is None:
                 return
             if self._annulled:
                 count_in(self._without, chosen, self._annulled)
-            self._archive.seal(self._next.id)
-            self._step()
+            self._archive.seal(series.id)
+            self._rest.popleft()
 
     def _settle(self) -> None:
         """Restart the front if records came late, and move it on."""
@@ -153,11 +147,8 @@ class Counting:
         self._archive.add(series, playing)
         # A series is played in its order: it is complete with its last match, or when a fault
         # made one the last. After any other the front can't move.
-        if (
-            self._next is not None
-            and series == self._next.id
-            and (faulted or match == self._next.matches[-1].id)
-        ):
+        front = self._next
+        if front and series == front.id and (faulted or match == front.matches[-1].id):
             self._advance()
 
     @property
@@ -181,7 +172,7 @@ class Counting:
     def ahead(self) -> Iterator[Block]:
         """The decided blocks that may have matches left to play, in order; see `wanted`."""
         self._settle()
-        if self._block is None and not self._unread:
+        if self._over:
             return iter(())
         self._blocks, ahead = itertools.tee(self._blocks)
         return ahead if self._block is None else itertools.chain((self._block,), ahead)
@@ -192,12 +183,12 @@ class Counting:
         Behind a gap this can change: when the gap is filled, a row of faults may end earlier, and
         more be wanted. So go through `ahead` again until it yields nothing.
         """
-        if self._next is not None and self._next.id == series.id:
+        at_front = self._next is not None and self._next.id == series.id
+        if at_front:
             self._advance()
         if self._archive.sealed(series.id):
             return None
         playings = tuple(self._archive.of(series.id))
-        at_front = self._next is not None and self._next.id == series.id
         if not at_front and self._front.settled(series, playings):
             return None
         return 1 + max((played.attempt for played in playings), default=-1)
