@@ -31,7 +31,6 @@ class Caps:
         self._about = about
         self._cap = cap
         self.moments = Moments()
-        """Capped holes of all holes."""
         self._marked = 0
         self._pairs: dict[tuple[str, str], _Pair] = {}
 

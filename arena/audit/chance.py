@@ -33,8 +33,6 @@ _SLACK = 1e-9
 
 
 class PValues(TypedDict):
-    """The result of a permutation test of one question."""
-
     p_alone: float
     """How often chance shows as much in this one."""
     p: float

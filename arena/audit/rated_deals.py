@@ -23,7 +23,6 @@ class RatedDeal(msgspec.Struct, frozen=True):
     pairing: str
     deal: int
     records: tuple[MatchRecord, ...]
-    """In the order of rotations."""
     whole: bool
 
     @property

@@ -41,7 +41,6 @@ class Rotations:
         self._cells = cells
         self._bots: dict[str, _Bot] = {}
         self._worth = [0] * seats
-        """By seat."""
         self._deals = 0
 
     def add(self, rated: RatedDeal) -> None:

@@ -132,7 +132,6 @@ class _BlockStrokes:
         self.places = len(columns)
         """Deals of the longest block."""
         self.freedom = len(self.sizes) - 1
-        """Degrees of freedom."""
 
     @cached_property
     def observed(self) -> float:

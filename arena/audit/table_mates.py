@@ -35,8 +35,6 @@ number of seats."""
 
 
 class _Table(msgspec.Struct):
-    """The rated deals of one table."""
-
     cells: array[int]
     strokes: array[int]
     """Deal by deal: as `RatedDeal.strokes`."""

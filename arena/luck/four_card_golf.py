@@ -43,9 +43,7 @@ _PLAIN: Final = {
     sum(CODE[kind] for kind in hand): sum(POINTS[kind] for kind in hand)
     for hand in combinations_with_replacement(range(KINDS + 1), CARDS)
 }
-"""By hand, its points."""
 HANDS: Final = tuple(_PLAIN)
-"""Every hand, coded."""
 CLASS: Final = {hand: bisect_left(CLASSES, points) for hand, points in _PLAIN.items()}
 _NONE: Final = CARDS * CODE[UNKNOWN]
 
@@ -54,8 +52,6 @@ Best = tuple[list[int], list[int]]
 
 
 class HandTables:
-    """What hands are worth, and lookups derived from it."""
-
     def __init__(self, rows: Sequence[Sequence[int]], weights: dict[str, int]) -> None:
         self.own, self.cross = weights["own"], weights["cross"]
         self.out, self.first = weights["out"], weights["first"]

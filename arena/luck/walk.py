@@ -22,22 +22,13 @@ from arena.games import Hole, HoleDeck, IllegalMoveError
 
 
 class LuckKind(enum.StrEnum):
-    """A kind of chance event."""
-
     PEEK = "peek"
-    """The cards that a seat looks at before play."""
     FIRST = "first"
-    """The first card of the pile."""
     TEE = "tee"
-    """The cards that a tee-off turned."""
     DRAW = "draw"
-    """The card that came from the stock."""
     FLIP = "flip"
-    """The card that a flip turned."""
     OUT = "out"
-    """An unknown card, replaced and laid onto the pile."""
     REVEAL = "reveal"
-    """The cards that were still unknown when the hole was over."""
 
 
 UNIT = 10_000
@@ -78,10 +69,8 @@ class LuckWalk:
         self._stock = self._hidden
         """The same of the stock; another list once there was a reshuffle."""
         self._left = len(cards) - dealt - 1
-        """Cards in the stock."""
         self._hand = 0
         self._ended: int | None = None
-        """The seat that has ended the hole."""
         self._at = 0
         self.noted: list[Noted] = []
 

@@ -22,8 +22,6 @@ DIGEST_HEX = 16
 
 
 class Forfeit(msgspec.Struct, frozen=True, array_like=True):
-    """A seat's fault: when in the match, and how."""
-
     seat: int
     hole: int
     turn: int
@@ -99,7 +97,6 @@ class Archive:
         self._open.setdefault(series, []).append(playing)
 
     def of(self, series: str) -> Iterable[MatchSummary]:
-        """Every playing of the matches of a series."""
         if sealed := self._sealed.get(series):
             return self._unpack_all(zlib.decompress(sealed))
         return map(self._unpack, self._open.get(series, ()))

@@ -107,7 +107,6 @@ class ScheduleWalk:
         self._rows: defaultdict[str, int] = defaultdict(int)
         """Faulted matches in a row, by entrant."""
         self._passed: Counter[str] = Counter()
-        """Matches passed, by entrant."""
 
     def take(self, series: Series, playings: Iterable[MatchSummary]) -> CountedSeries | None:
         """Count a series; None, and no change, if no attempt is complete."""

@@ -119,8 +119,6 @@ class _Rotation(msgspec.Struct):
 
 
 class _Showing(msgspec.Struct):
-    """One entrant in a rated deal."""
-
     strokes: int = 0
     forfeits: int = 0
     latest: tuple[int, int] = _BEFORE_THE_MATCH
@@ -135,8 +133,6 @@ class _Showing(msgspec.Struct):
 
 
 class Tally:
-    """The sums of an event, by the rules above."""
-
     def __init__(
         self, *, margin: float, rated: Callable[[RatedOutcome], None] | None = None
     ) -> None:

@@ -48,8 +48,6 @@ Aliases = Mapping[str, str]
 
 
 class NamedEvent(NamedTuple):
-    """An event, and its name in messages."""
-
     name: str
     event: Event
 

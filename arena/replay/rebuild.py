@@ -53,8 +53,6 @@ def rebuild_lines(
 
 
 class _Match(Witness):
-    """A match, replayed as one seat saw it; a `Witness`."""
-
     def __init__(
         self, record: MatchRecord, entrant: str, settings: Settings, *, lean: bool
     ) -> None:

@@ -177,7 +177,6 @@ class TableState(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def table_state(game: ObservedGame) -> TableState:
-    """The table of a game in play."""
     assert game.hole is not None
     view = game.hole.view(game.order[0])
     return TableState(
@@ -191,8 +190,6 @@ def table_state(game: ObservedGame) -> TableState:
 
 
 class _Unfolding(ObservedGame, Witness):
-    """A game that is replayed, and writes down each step; its own `Witness`."""
-
     def __init__(self, game: Game, faults: Sequence[Fault]) -> None:
         super().__init__(game, self._step)
         self._fell = {fault.seat: fault.turn for fault in faults}

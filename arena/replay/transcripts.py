@@ -81,8 +81,6 @@ def failure_lines(kind: FaultKind, status: str) -> Iterator[str]:
 
 
 class Mark(enum.Enum):
-    """The kinds of lines."""
-
     TO_BOT = enum.auto()
     BY_BOT = enum.auto()
     EVENT = enum.auto()
@@ -101,8 +99,6 @@ _MARKS = {
 
 
 class TranscriptLine(msgspec.Struct, frozen=True):
-    """A line that is no comment."""
-
     number: int
     mark: Mark
     data: bytes
@@ -168,12 +164,9 @@ class Exchange(msgspec.Struct, frozen=True):
 
 
 class Script(msgspec.Struct, frozen=True):
-    """A transcript that can be played back to a bot."""
-
     hello: Hello
     steps: tuple[Exchange, ...]
     kind: FaultKind | None
-    """The fault that it ends with."""
     status: str
     """How the process ended by that fault; empty: unknown, or it did not."""
 

@@ -55,7 +55,6 @@ def read_small(path: Path) -> bytes:
 
 
 def reason(error: Exception) -> str:
-    """Why bytes could not be decoded, in one short line."""
     return str(error)[:_REASON]
 
 

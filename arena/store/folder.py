@@ -82,7 +82,6 @@ class EventFile(NamedTuple):
 
     @property
     def announced(self) -> Announced:
-        """What the commitment covers."""
         return msgspec.json.decode(self.body, type=Announced)
 
 
@@ -91,7 +90,6 @@ def read_event(folder: Path) -> Event:
 
 
 def read_event_file(folder: Path) -> EventFile:
-    """The event of a results folder, and the bytes that it was decoded from."""
     path = folder / "event.json"
     try:
         line = read_small(path)

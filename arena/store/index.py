@@ -96,11 +96,9 @@ class Index:
         return entry
 
     def start(self, number: int) -> int:
-        """Where the line of an entry begins."""
         return self._entry(number)[0]
 
     def names(self, number: int, body: bytes | None) -> bool:
-        """Whether an entry belongs to this line."""
         head = head_of(body)
         return body is not None and self._entry(number)[1:3] == (_hash(head.series), _hash(head.id))
 

@@ -75,7 +75,6 @@ def writer(folder: Path) -> int | None:
 
 
 def await_writer(folder: Path) -> None:
-    """Return when the folder has no writer."""
     with open_regular(folder / "lock") as file:
         _flock(file, "LOCK_SH")
 

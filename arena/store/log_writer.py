@@ -42,8 +42,6 @@ GROUP_S = 0.5
 
 
 class Store:
-    """A results folder open for writing."""
-
     def __init__(self, folder: Path, file: EventFile, held: BinaryIO, *, mend: bool) -> None:
         self.folder = folder
         self.event = event = file.event
@@ -70,7 +68,6 @@ class Store:
     def create(
         cls, folder: Path, event: Event, private: Private, announced: Announced | None = None
     ) -> Self:
-        """Begin an event in a new or empty folder."""
         prepare(folder, event, private, announced)
         return cls.open(folder)
 
@@ -103,7 +100,6 @@ class Store:
 
     @property
     def written(self) -> int:
-        """Bytes of the log."""
         return self._size
 
     @property
@@ -117,7 +113,6 @@ class Store:
             self._stderr.add(entrant, match, text, failed=failed)
 
     def sync(self) -> None:
-        """Make all records durable."""
         with writes_into(self.folder):
             self._syncer.sync()
 
@@ -150,7 +145,6 @@ class Store:
             write_atomically(self.folder / name, text.encode())
 
     def close(self) -> None:
-        """Sync, and release the lock."""
         if self.writing:
             self.writing = False
             with suppress(HostError):

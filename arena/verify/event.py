@@ -111,7 +111,6 @@ def _event_file(folder: Path) -> EventFile:
 
 
 def _check_rules(folder: Path, event: Event) -> None:
-    """Check preconditions of the schedule and the rules."""
     settings = event.settings
     game = registry.game(settings.game)
     mine, unlike = evaluator_name(game), ""
@@ -134,7 +133,6 @@ def _check_rules(folder: Path, event: Event) -> None:
 
 
 def _check_state(event: Event) -> None:
-    """Whether it is over, and what that implies."""
     if event.shard:
         try:
             Shard.parse(event.shard)

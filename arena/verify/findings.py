@@ -15,13 +15,10 @@ EVENT = "event.json"
 _LONGEST = 100
 """Characters of a value that are shown: enough for a hash."""
 _BEFORE = 20
-"""Bytes shown before the first that differs."""
 _BAD = "backslashreplace"
 
 
 class Difference(Frozen, frozen=True, kw_only=True, omit_defaults=True):
-    """A place in the folder that is not what it should be."""
-
     file: str
     line: int = 0
     """From 1; 0: the file as a whole."""

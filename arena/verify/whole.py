@@ -67,7 +67,6 @@ class FolderVerdict(Frozen, frozen=True, kw_only=True):
     tables: tuple[str, ...] = ()
     """Files of the table that are right."""
     absent: tuple[str, ...] = ()
-    """Files of the table that are missing."""
     not_reproducible: tuple[str, ...] = ()
     withdrawn: tuple[str, ...] = ()
 
@@ -149,8 +148,6 @@ def verify_epoch(
 
 
 class _Log:
-    """Findings in the log so far."""
-
     def __init__(self, case: VerifiedEvent) -> None:
         self.first: Difference | None = None
         self.differing = 0
@@ -265,7 +262,6 @@ def _missing(case: VerifiedEvent, counting: Counting, places: Places, missing: i
 
 
 def _unlike_table(path: Path, text: str, event: Event, announced: Announced) -> Difference | None:
-    """How a published table differs from what it should be."""
     right = text.encode()
     with open_regular(path) as file:
         found = file.read(len(right) + 1)  # one more is too many already
