@@ -37,7 +37,6 @@ if TYPE_CHECKING:
     from arena.audit.report import Audit as Audit
     from arena.check.report import CheckReports as CheckReports
     from arena.event.compare import Comparison as Comparison
-    from arena.event.options import ClusterOptions as ClusterOptions
     from arena.event.options import EventOptions as EventOptions
     from arena.event.options import LiveOptions as LiveOptions
     from arena.event.options import MatchOptions as MatchOptions
@@ -52,6 +51,7 @@ if TYPE_CHECKING:
     from arena.event.search import Bound as Bound
     from arena.event.search import Search as Search
     from arena.event.single_match import SingleMatch as SingleMatch
+    from arena.executors.cluster import ClusterOptions as ClusterOptions
     from arena.games import IllegalMoveError as IllegalMoveError
     from arena.model import Entrant as Entrant
     from arena.model import Event as Event
@@ -86,14 +86,14 @@ _HOMES = {
     "arena.check.report": ("CheckReports",),
     "arena.event.compare": ("Comparison",),
     "arena.event.options": (
-        *("ClusterOptions", "EventOptions", "LiveOptions", "MatchOptions", "RunOptions"),
-        "TrialOptions",
+        *("EventOptions", "LiveOptions", "MatchOptions", "RunOptions", "TrialOptions"),
     ),
     "arena.event.prepare": ("Forecast", "Prepared"),
     "arena.event.progress": ("Outcome", "Progress", "Start"),
     "arena.event.rerate": ("RateOptions",),
     "arena.event.search": ("Bound", "Search"),
     "arena.event.single_match": ("SingleMatch",),
+    "arena.executors.cluster": ("ClusterOptions",),
     "arena.games": ("IllegalMoveError",),
     "arena.model": (
         *("Entrant", "Event", "Fault", "FaultKind", "HostError", "Limits", "MatchRecord"),

@@ -21,7 +21,10 @@ HOMES = {
     "arena.event.admission": ("cli/node.py",),
     "arena.executors.dask": ("event/cluster.py",),
     "arena.executors.crew": ("executors/dask.py", "event/cluster.py"),
-    "arena.executors.cluster": ("executors/dask.py", "executors/crew.py", "event/cluster.py"),
+    "arena.executors.cluster": (
+        *("executors/dask.py", "executors/crew.py", "event/cluster.py"),
+        *("__init__.py", "event/options.py"),  # its options; the package is loaded later
+    ),
 }
 """Where a package of an extra, or a module that serves an extra, may be imported."""
 

@@ -61,7 +61,7 @@ def venue(
     import trio
 
     from arena.bots import pack
-    from arena.executors.cluster import MOST_LOCAL, Tls, connected
+    from arena.executors.cluster import MOST_LOCAL, connected
     from arena.executors.crew import Crew
     from arena.executors.dask import DaskExecutor
 
@@ -71,10 +71,7 @@ def venue(
     if number.isdigit() and 1 <= int(number) <= MOST_LOCAL:
         workers_of(int(number), room, notify)
         pin = pin and int(number) <= fair_jobs()
-    tls = None
-    if where.tls_ca and where.tls_cert:
-        tls = Tls(where.tls_ca, where.tls_cert, where.tls_key)
-    with connected(where.place, tls) as cluster:
+    with connected(where) as cluster:
         crew = Crew(
             cluster,
             config,

@@ -5,14 +5,13 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Mapping
-from pathlib import Path
 
 import msgspec
 from msgspec import UNSET
 
 from arena import registry
+from arena.executors.cluster import ClusterOptions
 from arena.formats import settings_members
 from arena.games import Game
 from arena.luck import evaluator_name
@@ -44,29 +43,6 @@ class LiveOptions(Frozen, frozen=True, kw_only=True):
     host: str = "127.0.0.1"
     stay: bool = False
     """Go on showing the event when it is over, until a signal."""
-
-
-class ClusterOptions(Frozen, frozen=True, kw_only=True):
-    """A Dask cluster to play on (`--on dask`)."""
-
-    place: str
-    """`local:N`, the scheduler's address, or its file."""
-    tls_ca: Path | None = None
-    tls_cert: Path | None = None
-    tls_key: Path | None = None
-
-    def __post_init__(self) -> None:
-        if (self.tls_ca is None) != (self.tls_cert is None) or (self.tls_key and not self.tls_cert):
-            raise UserError("--tls-ca and --tls-cert go together (and --tls-key, if it is apart)")
-
-    @property
-    def flags(self) -> str:
-        """The flags that ask for it, for copying."""
-        words = ["--on", "dask", self.place]
-        files = {"--tls-ca": self.tls_ca, "--tls-cert": self.tls_cert, "--tls-key": self.tls_key}
-        for flag, path in files.items():
-            words += [flag, str(path)] if path else []
-        return shlex.join(words)
 
 
 class RunOptions(Frozen, frozen=True, kw_only=True):

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager, ExitStack, closing, nullcontext
 from functools import partial
 from pathlib import Path
 
@@ -178,28 +178,19 @@ def _play(
                 (played,) = [one async for one in games]
                 return played
 
-    with _recorder(talk, context, spec.deal) as recorder, one_core():
+    with one_core(), ExitStack() as stack:
+        if talk is None:
+            return trio.run(main, None).record
+        names = {
+            id_: f"seat{seat}-{bot.entrant.name}"
+            for seat, (id_, bot) in enumerate(context.bots.items())
+        }
+        about = f"in a match of {context.settings.game}, deal {spec.deal}."
+        recorder = stack.enter_context(closing(Recorder(talk, names, about)))
         record = trio.run(main, recorder).record
-        if recorder is not None:
-            for fault in record.faults:
-                recorder.of[spec.seats[fault.seat]].fault(fault)
+        for fault in record.faults:
+            recorder.of[spec.seats[fault.seat]].fault(fault)
         return record
-
-
-@contextmanager
-def _recorder(talk: Path | None, context: MatchContext, deal: int) -> Iterator[Recorder | None]:
-    if talk is None:
-        yield None
-        return
-    names = {
-        id_: f"seat{seat}-{bot.entrant.name}"
-        for seat, (id_, bot) in enumerate(context.bots.items())
-    }
-    recorder = Recorder(talk, names, f"in a match of {context.settings.game}, deal {deal}.")
-    try:
-        yield recorder
-    finally:
-        recorder.close()
 
 
 class _PolicyMatch(Match):

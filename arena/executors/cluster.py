@@ -13,6 +13,7 @@ import contextlib
 import ipaddress
 import logging
 import re
+import shlex
 import signal
 import threading
 import warnings
@@ -23,7 +24,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from arena.exhaustion import ran_out
-from arena.model import HostError, UserError
+from arena.model import Frozen, HostError, UserError
 from arena.system import randomness
 
 CONNECT_S = 10.0
@@ -36,13 +37,30 @@ MOST_LOCAL = 256
 EXTRA = "pip install 'nine-arena[dask]'"
 
 
-class Tls(NamedTuple):
-    """Files with our certificate, its key, and the certificate of the common authority."""
+class ClusterOptions(Frozen, frozen=True, kw_only=True):
+    """A Dask cluster to play on (`--on dask`)."""
 
-    ca: Path
-    cert: Path
-    key: Path | None
-    """None: it is in the file of the certificate."""
+    place: str
+    """`local:N`, the scheduler's address, or its file."""
+    tls_ca: Path | None = None
+    tls_cert: Path | None = None
+    tls_key: Path | None = None
+
+    def __post_init__(self) -> None:
+        if (self.tls_ca is None) != (self.tls_cert is None) or (self.tls_key and not self.tls_cert):
+            raise UserError("--tls-ca and --tls-cert go together (and --tls-key, if it is apart)")
+
+    @property
+    def files(self) -> dict[str, Path]:
+        """Those of the certificates, by their flags."""
+        every = {"--tls-ca": self.tls_ca, "--tls-cert": self.tls_cert, "--tls-key": self.tls_key}
+        return {flag: path for flag, path in every.items() if path}
+
+    @property
+    def flags(self) -> str:
+        """The flags that ask for it, for copying."""
+        files = (word for flag, path in self.files.items() for word in (flag, str(path)))
+        return shlex.join(["--on", "dask", self.place, *files])
 
 
 class Peer(NamedTuple):
@@ -135,19 +153,20 @@ def _loopback(host: str) -> bool:
 
 
 @contextlib.contextmanager
-def connected(place: str, tls: Tls | None) -> Iterator[Cluster]:
+def connected(where: ClusterOptions) -> Iterator[Cluster]:
     """The cluster at an address, or in a scheduler's file, or a new one of this machine."""
+    place = where.place
     local = _LOCAL.fullmatch(place)
     if not local:
-        _address(place, tls)  # what is wrong with it, before half a second of loading
+        _address(where)  # what is wrong with it, before half a second of loading
     distributed = _library()
-    security = _security(distributed, tls)
+    security = _security(distributed, where)
     with contextlib.ExitStack() as stack:
         ours = local and stack.enter_context(_of_our_own(distributed, int(local[1]), security))
 
         def connect() -> Any:  # noqa: ANN401 - distributed has no types
             # A scheduler that is started anew may have written another address into its file.
-            address = ours or _address(place, tls)
+            address = ours or _address(where)
             if address.startswith("tls://"):
                 _check_tls(security, address)
             client = _client(distributed, address, security)
@@ -164,7 +183,8 @@ def connected(place: str, tls: Tls | None) -> Iterator[Cluster]:
         yield cluster
 
 
-def _address(place: str, tls: Tls | None) -> str:
+def _address(where: ClusterOptions) -> str:
+    place = where.place
     if place.startswith("local:"):
         raise UserError(f"--on dask {place}: local:N is N worker processes of this machine")
     if "://" not in place and not _ADDRESS.fullmatch(place):
@@ -182,7 +202,7 @@ def _address(place: str, tls: Tls | None) -> str:
                 f"--on dask {path}: not what `dask scheduler --scheduler-file {path}` writes"
             ) from None
     if "://" not in place:
-        place = f"{'tls' if tls else 'tcp'}://{place}"
+        place = f"{'tls' if where.tls_ca else 'tcp'}://{place}"
     if why := refused(place):
         raise UserError(f"--on dask {place}: {why}")
     return place
@@ -204,21 +224,20 @@ def _library() -> Any:  # noqa: ANN401 - distributed has no types
     return distributed
 
 
-def _security(distributed: Any, tls: Tls | None) -> Any:  # noqa: ANN401 - as above
+def _security(distributed: Any, where: ClusterOptions) -> Any:  # noqa: ANN401 - as above
     """With the flags' files, else those that Dask's own settings name, if they do."""
-    if tls is None:
+    if where.tls_ca is None:
         return distributed.Security()
-    for flag, path in (("--tls-ca", tls.ca), ("--tls-cert", tls.cert), ("--tls-key", tls.key)):
-        if path is not None:
-            try:
-                path.read_bytes()
-            except OSError as error:
-                raise UserError(f"{flag} {path}: {error.strerror}") from None
+    for flag, path in where.files.items():
+        try:
+            path.read_bytes()
+        except OSError as error:
+            raise UserError(f"{flag} {path}: {error.strerror}") from None
     mine = {}
     for role in ("client", "scheduler", "worker"):
-        mine[f"tls_{role}_cert"] = str(tls.cert)
-        mine[f"tls_{role}_key"] = str(tls.key or tls.cert)
-    return distributed.Security(require_encryption=True, tls_ca_file=str(tls.ca), **mine)
+        mine[f"tls_{role}_cert"] = str(where.tls_cert)
+        mine[f"tls_{role}_key"] = str(where.tls_key or where.tls_cert)
+    return distributed.Security(require_encryption=True, tls_ca_file=str(where.tls_ca), **mine)
 
 
 def _check_tls(security: Any, address: str) -> None:  # noqa: ANN401 - as above

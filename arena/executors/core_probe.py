@@ -10,11 +10,11 @@ Invariant: no threads where this is called, since it forks; a core is ours for T
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 import signal
 from collections.abc import Sequence
-
-import msgspec
+from contextlib import suppress
 
 from arena.model import Frozen
 from arena.sandbox.delays import SHARE
@@ -42,31 +42,22 @@ class CoreTrial(Frozen, frozen=True, kw_only=True):
 
 def try_cores(cores: Sequence[int | None]) -> list[CoreTrial]:
     """Try these cores at the same time; None: whichever the system gives."""
-    children = [_begun(core) for core in cores]
-    return [_ended(*child) for child in children]
-
-
-def _begun(core: int | None) -> tuple[int, int]:
-    output, input_ = os.pipe()
-    pid = os.fork()
-    if pid:
-        os.close(input_)
-        return pid, output
-    try:
-        os.close(output)
-        os.write(input_, msgspec.json.encode(_trial(core)))
-    except BaseException:  # noqa: BLE001 - the parent reads nothing
-        os._exit(1)
-    os._exit(0)
-
-
-def _ended(pid: int, output: int) -> CoreTrial:
-    with open(output, "rb") as pipe:
-        found = pipe.read()
-    os.waitpid(pid, 0)
-    if not found:
+    fork = multiprocessing.get_context("fork")
+    running = []
+    for core in cores:
+        output, input_ = fork.Pipe(duplex=False)
+        process = fork.Process(target=lambda core, out: out.send(_trial(core)), args=(core, input_))
+        process.start()
+        input_.close()
+        running.append((process, output))
+    found = []
+    for process, output in running:
+        with suppress(EOFError):
+            found.append(output.recv())
+        process.join()
+    if len(found) < len(running):
         raise OSError("a core could not be tried")
-    return msgspec.json.decode(found, type=CoreTrial)
+    return found
 
 
 def _trial(core: int | None) -> CoreTrial:
