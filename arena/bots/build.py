@@ -278,9 +278,7 @@ def _shown(argv: tuple[str, ...]) -> str:
 
 
 def run_plan(plan: SpawnPlan, spawner: Spawner, deadline: float) -> tuple[Exited | None, bytes]:
-    """Run one command; None if it had to be killed at the deadline (monotonic). Also return the end
-    of its stdout and stderr together, in the order of arrival.
-    """
+    """Run one command; None: killed at the deadline (monotonic). With the end of all its output."""
     process = spawner.spawn(plan)
     pipes = (process.stdout, process.stderr)
     output = bytearray()

@@ -88,10 +88,7 @@ def publish(made: Path, final: Path) -> None:
 
 
 def in_cache(entry: Path) -> bool:
-    """Whether an entry is in the cache; UserError for one that another user has made.
-
-    It isn't removed: its owner could exchange its content meanwhile.
-    """
+    """Whether an entry is there; UserError for one that another user has made, and may exchange."""
     try:
         own = is_own(entry)
     except (FileNotFoundError, NotADirectoryError):
@@ -136,9 +133,7 @@ def _refuse_shared(cache: Path) -> None:
 
 
 def _mode() -> int:
-    """Permissions of the cache and its areas: bots are private. Where there are no mounts, the
-    spare users that root's bots run as must be able to pass through.
-    """
+    """Bots are private; where there are no mounts, root's spare users must pass through."""
     return 0o711 if os.geteuid() == 0 else 0o700
 
 
@@ -153,10 +148,7 @@ def _close_listing(cache: Path) -> None:
 
 
 def clean_cache(cache: Path) -> tuple[int, int]:
-    """Remove all snapshots, builds and packages; return the number of files and bytes.
-
-    Removes only names that this module gives, and nothing while an event is played from here.
-    """
+    """Remove all snapshots, builds and packages, and nothing else; how many files and bytes."""
     if not cache.is_dir():
         return 0, 0
     _refuse_shared(cache)

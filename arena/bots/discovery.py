@@ -80,9 +80,7 @@ def load(paths: Sequence[Path], *, cache: Path) -> Roster:
 
 
 def count_bots(paths: Sequence[Path]) -> int:
-    """Count the bots that the paths hold at least, if nothing is wrong with one of them: by
-    manifests alone, folders of different names that may not be left out for a missing tool.
-    """
+    """The least number of bots in the paths, by manifests alone, if nothing is wrong with them."""
     names = set()
     for path in paths:
         with contextlib.suppress(BotError, OSError, ValueError):
@@ -195,9 +193,7 @@ class _Loader:
         )
 
     def _check_tools(self, candidate: Candidate) -> None:
-        """Check that this machine has the candidate's tools, but for programs that its build makes,
-        or that come with its packages (node_modules/.bin/tsc).
-        """
+        """Check for the candidate's tools, but for those that its build or packages bring along."""
         snapshot = Path(candidate.snapshot)
         field = "build" if candidate.stated.build else "run" if candidate.stated.run else ""
         self.out.add(candidate.entrant.id)

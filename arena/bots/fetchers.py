@@ -124,9 +124,7 @@ class _Pip:
 
 
 class _Npm:
-    """Unpacks packages without their scripts, so runs nothing of theirs; without git, since npm
-    would install what it clones.
-    """
+    """Unpacks packages without their scripts; and without git: npm installs what it clones."""
 
     env = ()
     compile = ()
@@ -192,9 +190,7 @@ class _Cargo:
 
 
 def _check_parents(work: Path) -> None:
-    """FailedError if another user has put files that cargo reads into a folder above, such as /tmp:
-    they could name programs to run, and hosts.
-    """
+    """FailedError if cargo would read another user's files above: they could name programs."""
     for folder in work.parents:
         for name in ("Cargo.toml", ".cargo"):
             with contextlib.suppress(OSError):

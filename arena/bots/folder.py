@@ -173,9 +173,7 @@ class Folder:
         return sorted(names, key=os.fsencode)
 
     def find(self, path: str) -> FolderEntry | None:
-        """The file or folder at a path within; None if there is none. SnapshotError for a link that
-        leads nowhere, or outside.
-        """
+        """What is at a path within; SnapshotError for a link that leads nowhere, or outside."""
         found = self._lstat(path)
         if found is not None and not stat.S_ISLNK(found.info.st_mode):
             return found

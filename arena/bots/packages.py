@@ -48,9 +48,7 @@ def find(candidate: Candidate, *, cache: Path, toolbox: Toolbox) -> Packages | N
 
 
 def missing_packages(candidates: Sequence[Candidate], *, cache: Path) -> tuple[str, ...]:
-    """Names of the packages that are not in the cache, as `<area>/<key>`; errors are `find`'s to
-    report.
-    """
+    """Names of packages that are not in the cache; errors are `find`'s to report."""
     toolbox = Toolbox([cache, *(Path(candidate.source) for candidate in candidates)])
     names = set()
     for candidate in candidates:

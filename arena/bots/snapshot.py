@@ -72,10 +72,7 @@ class Snapshot(NamedTuple):
 
 
 def listing(folder: Folder, left_out: frozenset[str] = frozenset()) -> list[File]:
-    """All files of a folder, sorted by path; SnapshotError if one can't be copied.
-
-    `left_out`: names directly in it that don't count.
-    """
+    """All files of a folder, sorted by path, without the names `left_out` directly in it."""
     top = folder.find("")
     assert top is not None, "an open folder is there"
     owner, left = top.info.st_uid, MAX_ENTRIES
@@ -167,10 +164,7 @@ def copy(files: Iterable[File], folder: Path, cache: Path) -> None:
 
 
 def set_modes(folder: Path, *, folders: int, files: int) -> None:
-    """Set the mode and times of every folder and file, without following links.
-
-    An executable file also gets the execute bits of `folders`.
-    """
+    """Set modes and times within, follow no link; a program gets the execute bits of `folders`."""
     for path, info in whole(folder):
         if stat.S_ISREG(info.st_mode):
             path.chmod(files | (folders & 0o111 if info.st_mode & stat.S_IXUSR else 0))
@@ -204,9 +198,7 @@ def mark_programs(made: Path) -> None:
 
 
 def make_plain(made: Path) -> tuple[int, int]:
-    """Make the output of foreign programs fit for the cache: plain files of ours, read-only, no
-    link followed; return the number of files and bytes.
-    """
+    """Make foreign output fit for the cache: our own plain files, read-only; count and bytes."""
     files = size = 0
     for path, info in whole(made):
         if os.geteuid() == 0 and info.st_uid != 0:  # the builder's

@@ -138,22 +138,10 @@ def table(name: str) -> dict[str, Any]:
     return tomllib.loads((resources.files("arena.check") / f"{name}.toml").read_text("utf-8"))
 
 
-class Expected(enum.Enum):
-    """What the bot owed when it went wrong."""
-
-    READY = enum.auto()
-    MOVE = enum.auto()
-    NOTHING = enum.auto()
-
-
-class Trigger(enum.Enum):
-    """Which probe made a silent bot answer after all; see `conversation.py`."""
-
-    NOTHING = enum.auto()
-    TIME = enum.auto()
-    LINE = enum.auto()
-    BLOCK = enum.auto()
-    END = enum.auto()
+Expected = enum.Enum("Expected", ["READY", "MOVE", "NOTHING"])
+"""What the bot owed when it went wrong."""
+Trigger = enum.Enum("Trigger", ["NOTHING", "TIME", "LINE", "BLOCK", "END"])
+"""Which probe made a silent bot answer after all; see `conversation.py`."""
 
 
 class Facts(msgspec.Struct, frozen=True, kw_only=True):

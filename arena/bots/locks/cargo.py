@@ -98,9 +98,7 @@ def _sources(package: dict[str, Any]) -> Iterator[str]:
 
 
 def _manifest(path: str, manifest: Toml) -> set[str]:
-    """The names of dependencies; LockError for one at a place, where cargo would ask for what the
-    lock lacks.
-    """
+    """The names of dependencies; LockError for one that cargo would not take from the lock."""
     names: set[str] = set()
     values = manifest.values
     name = printable(path)

@@ -126,9 +126,7 @@ def _package(folder: Folder, place: str, package: Any) -> str:  # noqa: ANN401 -
 
 
 def _dependencies(file: str, text: bytes, package: Mapping[str, Any]) -> set[str]:
-    """The names of dependencies; LockError for one at a place, where npm would ask for what the
-    lock lacks.
-    """
+    """The names of dependencies; LockError for one that npm would not take from the lock."""
     names: set[str] = set()
     found = [package.get(kind) for kind in _DEPENDENCIES]
     while found:
