@@ -64,14 +64,16 @@ def on_one_line(done):
 
 
 @pytest.mark.process
-@pytest.mark.parametrize("sandbox", ["none", "auto"])
 @pytest.mark.parametrize(
-    "command",
+    ("sandbox", "command"),
     [
-        "yes | head -c 8000000 > made",
-        "yes | head -c 8000000 > made 2>/dev/null",  # not a word
-        "yes | head -c 8000000 > made || true",  # half a file, and all is well
-        "yes | head -c 8000000 > made || { rm made; exit 1; }",  # gone when it is looked for
+        ("none", "yes | head -c 8000000 > made"),
+        # Not a word.
+        ("auto", "yes | head -c 8000000 > made 2>/dev/null"),
+        # Half a file, and all is well.
+        ("none", "yes | head -c 8000000 > made || true"),
+        # Gone when it is looked for.
+        ("auto", "yes | head -c 8000000 > made || { rm made; exit 1; }"),
     ],
 )
 @pytest.mark.long("machines that run out")

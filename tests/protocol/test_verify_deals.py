@@ -36,9 +36,45 @@ def node(*words):
     return done.returncode, done.stdout, done.stderr
 
 
-def verdict(folder):
-    """What the second verifier says of a folder."""
-    return node(ROOT / "protocol" / "verify_deals.js", folder)
+VERIFIER = ROOT / "protocol" / "verify_deals.js"
+
+# Node's start takes longer than what the verifier does: this runs the script for each line.
+SERVER = """
+const fs = require('fs'), vm = require('vm');
+const script = process.argv[1];
+const text = fs.readFileSync(script, 'utf8').replace(/^#!/, '//');
+const begin = vm.runInThisContext(require('module').wrap(text));
+const needs = require('module').createRequire(script), said = console.log;
+require('readline').createInterface({ input: process.stdin }).on('line', (folder) => {
+  const out = [], err = [], module = { exports: {} };
+  console.log = (text) => out.push(text + '\\n');
+  console.error = (text) => err.push(text + '\\n');
+  process.argv = [process.argv[0], script, folder];
+  process.exitCode = 0;
+  begin(module.exports, Object.assign((name) => needs(name), { main: module }), module, script);
+  said(JSON.stringify([process.exitCode, out.join(''), err.join('')]));
+  process.exitCode = 0;
+});
+"""
+
+
+@pytest.fixture(scope="module")
+def verdict():
+    """`verdict(folder)`: what the second verifier says of it."""
+    with subprocess.Popen(
+        [NODE, "-e", SERVER, str(VERIFIER)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as process:
+
+        def ask(folder):
+            process.stdin.write(f"{folder}\n")
+            process.stdin.flush()
+            return tuple(json.loads(process.stdout.readline()))
+
+        yield ask
+        process.stdin.close()
 
 
 def first_verdict(folder):
@@ -94,7 +130,7 @@ def test_the_vectors_are_what_it_computes():
 def test_both_agree_on_a_published_event_played_by_processes(name):
     """On every record of the reference results."""
     folder = ROOT / "results" / name
-    code, out, err = verdict(folder)
+    code, out, err = node(VERIFIER, folder)
     records = (folder / "matches.jsonl").read_bytes().count(b"\n")
     assert (0, "") == (code, err)
     assert out.startswith(f"agrees: {records} records, ")
@@ -112,7 +148,7 @@ def test_both_agree_on_a_published_event_played_by_processes(name):
     ],
     ids=["eight", "strange", "playoff", "beacon", "trial"],
 )
-def test_both_agree_on(play_event, tmp_path, settings):
+def test_both_agree_on(play_event, tmp_path, settings, verdict):
     """Two packs, strange names, a playoff, a beacon; more deals than an event begins with."""
     names = settings.pop("names")
     folder = play_event(tmp_path / "event", names, **settings)
@@ -121,7 +157,9 @@ def test_both_agree_on(play_event, tmp_path, settings):
 
 
 @pytest.mark.parametrize("heroes", [("c@1", "a@1", "b@1"), ("b@1",), ()])
-def test_of_a_single_match_the_seats_are_those_that_were_chosen(play_event, tmp_path, heroes):
+def test_of_a_single_match_the_seats_are_those_that_were_chosen(
+    play_event, tmp_path, heroes, verdict
+):
     """As `arena play` keeps it; in any other order it isn't that match."""
     names = ("a@1", "b@1", "c@1")
     folder = play_event(tmp_path / "event", names, seats=3, format="single", heroes=heroes)
@@ -134,7 +172,7 @@ def test_of_a_single_match_the_seats_are_those_that_were_chosen(play_event, tmp_
     assert "a second match of an event of one" in verdict(folder)[1]
 
 
-def test_both_agree_on_matches_cut_short(play_event, a_fault, tmp_path):
+def test_both_agree_on_matches_cut_short(play_event, a_fault, tmp_path, verdict):
     """The packs that were dealt until a forfeit are in the fingerprint."""
     folder = play_event(tmp_path / "event", faults={0: a_fault}, deals=2)
     assert [1, 9, 9, 9] == [len(record.holes) for record in read_records(folder)]
@@ -158,7 +196,7 @@ def test_both_agree_on_matches_cut_short(play_event, a_fault, tmp_path):
         ({"holes": None}, "holes is missing or something else"),
     ],
 )
-def test_a_forged_line_is_found(folder, changes, words):
+def test_a_forged_line_is_found(folder, changes, words, verdict):
     """The first difference by its line, though the checksum is right."""
     forge_line(folder, 4, **changes)
     code, out, err = verdict(folder)
@@ -169,7 +207,7 @@ def test_a_forged_line_is_found(folder, changes, words):
     assert out.isascii()
 
 
-def test_a_match_that_is_there_twice_is_found(folder):
+def test_a_match_that_is_there_twice_is_found(folder, verdict):
     """The second line of it; that of another attempt is another playing."""
     path = folder / "matches.jsonl"
     lines = path.read_bytes().splitlines(keepends=True)
@@ -182,7 +220,7 @@ def test_a_match_that_is_there_twice_is_found(folder):
     assert 0 == verdict(folder)[0]
 
 
-def test_a_log_without_a_record_is_found_and_one_that_lacks_some_is_not(folder):
+def test_a_log_without_a_record_is_found_and_one_that_lacks_some_is_not(folder, verdict):
     """Which matches there should be is not for this verifier, and it says so."""
     path = folder / "matches.jsonl"
     lines = path.read_bytes().splitlines(keepends=True)
@@ -202,11 +240,11 @@ def test_a_changed_card_is_found_though_everything_is_made_to_fit(folder):
     record = next(read_records(folder))
     forged = msgspec.structs.replace(record, deck="f" * 16)
     forge_line(folder, 1, deck=forged.deck, digest=forged.computed_digest())
-    assert 1 == verdict(folder)[0]
+    assert 1 == node(VERIFIER, folder)[0]
     assert 1 == first_verdict(folder)
 
 
-def test_another_secret_setting_or_bot_breaks_the_commitment(folder):
+def test_another_secret_setting_or_bot_breaks_the_commitment(folder, verdict):
     """The deals were fixed together with who plays and what."""
     event = json.loads((folder / "event.json").read_bytes())
     del event["check"]
@@ -223,7 +261,7 @@ def test_another_secret_setting_or_bot_breaks_the_commitment(folder):
         assert 1 == first_verdict(folder)
 
 
-def test_a_flipped_byte_is_found_wherever_it_is(folder):
+def test_a_flipped_byte_is_found_wherever_it_is(folder, verdict):
     """In any line; a torn last one is no record."""
     path = folder / "matches.jsonl"
     whole = path.read_bytes()
@@ -237,11 +275,11 @@ def test_a_flipped_byte_is_found_wherever_it_is(folder):
     assert "agrees: 5 records" in verdict(folder)[1]
 
 
-def test_what_cannot_be_told_is_not_called_a_difference(folder, tmp_path):
+def test_what_cannot_be_told_is_not_called_a_difference(folder, tmp_path, verdict):
     """No folder, no secret yet, a game of the future, a pipe instead of a file: exit code 2."""
     event = json.loads((folder / "event.json").read_bytes())
     del event["check"]
-    assert 2 == verdict(tmp_path / "nothing")[0]
+    assert 2 == node(VERIFIER, tmp_path / "nothing")[0]
     for changes, words in (
         ({"secret": ""}, "not been revealed"),
         ({"format": 2}, "format 2"),
@@ -269,7 +307,7 @@ def new(play_event, a_fault, tmp_path):
     return play_event(tmp_path / "new", deals=3, faults={1: a_fault}, **NEW)
 
 
-def test_both_agree_on_an_event_of_todays_rule(new):
+def test_both_agree_on_an_event_of_todays_rule(new, verdict):
     """Its deals in another order in each series, its lines spelled as they must be."""
     assert (0, "") == verdict(new)[::2]
     found = verify(new, jobs=1)
@@ -332,7 +370,7 @@ SPELLINGS = {
 
 
 @pytest.mark.parametrize("change", SPELLINGS.values(), ids=SPELLINGS)
-def test_neither_passes_over_what_stands_in_a_line(change, new):
+def test_neither_passes_over_what_stands_in_a_line(change, new, verdict):
     """Whatever encoding the record would not give is a difference to both."""
     path = new / "matches.jsonl"
     lines = path.read_bytes().splitlines(keepends=True)
@@ -365,7 +403,7 @@ def again(body):
         (rb'"deals":3', rb'"deals": 3'),
     ],
 )
-def test_neither_passes_over_what_stands_in_the_event_file(old, other, new):
+def test_neither_passes_over_what_stands_in_the_event_file(old, other, new, verdict):
     """Nor a change of `predictable`, in the settings or beside them, nor a rule that is gone."""
     path = new / "event.json"
     body = re.sub(rb',"check":"[0-9a-f]{8}"}\n$', b"}", path.read_bytes())
@@ -377,7 +415,7 @@ def test_neither_passes_over_what_stands_in_the_event_file(old, other, new):
 
 
 @pytest.mark.parametrize("rule", [1, 2])
-def test_both_take_the_settings_as_they_are_spelled(rule, play_event, tmp_path):
+def test_both_take_the_settings_as_they_are_spelled(rule, play_event, tmp_path, verdict):
     """25 for 25.0, committed to as such: they agree with it, and with each other."""
     folder = play_event(tmp_path / "event", deals=1, **(NEW if rule == 2 else {}))
     announced(folder, b'"mu":25.0', b'"mu":25')
@@ -385,7 +423,7 @@ def test_both_take_the_settings_as_they_are_spelled(rule, play_event, tmp_path):
     assert verify(folder, jobs=1).difference is None
 
 
-def test_an_event_file_has_one_line(new, folder):
+def test_an_event_file_has_one_line(new, folder, verdict):
     """To whoever reads it: of an old rule, too."""
     for place in (new, folder):
         path = place / "event.json"
@@ -421,14 +459,14 @@ def announced(folder, old, other):
         (b'"derivation":2,', b'"derivation":[2],'),
     ],
 )
-def test_both_know_settings_that_no_arena_states(old, other, new):
+def test_both_know_settings_that_no_arena_states(old, other, new, verdict):
     """Although they are committed to: a number with a point, or none."""
     announced(new, old, other)
     assert 1 == verdict(new)[0]
     assert "event.json" == verify(new, jobs=1).difference.file
 
 
-def test_neither_judges_another_number_of_holes(new):
+def test_neither_judges_another_number_of_holes(new, verdict):
     """Nor calls it a difference."""
     announced(new, b'"holes":9', b'"holes":6')
     assert (2, "") == verdict(new)[:2]
@@ -436,7 +474,7 @@ def test_neither_judges_another_number_of_holes(new):
         verify(new, jobs=1)
 
 
-def test_both_spell_small_numbers_alike(new):
+def test_both_spell_small_numbers_alike(new, verdict):
     """With an exponent where an arena writes one."""
     path = new / "matches.jsonl"
     lines = path.read_bytes().splitlines(keepends=True)
@@ -448,7 +486,7 @@ def test_both_spell_small_numbers_alike(new):
         assert verify(new, jobs=1).difference is None
 
 
-def test_a_series_that_a_match_is_not_of_is_found(new):
+def test_a_series_that_a_match_is_not_of_is_found(new, verdict):
     """Its number follows from the rotation, its deals begin at or before the match's."""
     series = next(read_records(new)).series
     for other in (series[:-1] + "7", series[:-4] + "9-s" + series[-1], "x" + series[1:], "nine"):

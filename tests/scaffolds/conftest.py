@@ -16,7 +16,8 @@ from arena.cli import commands
 from arena.sandbox.client import Spawner
 
 ROOT = Path(__file__).parents[2]
-GOOD = sorted((ROOT / "protocol" / "transcripts").glob("*.good.txt"))
+TRANSCRIPTS = ROOT / "protocol" / "transcripts"
+GOOD = sorted(TRANSCRIPTS.glob("*.good.txt"))
 
 
 class Everything:
@@ -114,16 +115,16 @@ def messages(path):
     return found if found[-1]["type"] == "bye" else [*found, {"type": "bye"}]
 
 
-@pytest.fixture(params=GOOD, ids=lambda path: path.name.removesuffix(".good.txt"))
+@pytest.fixture(params=[path.name for path in GOOD])
 def heard(request):
     """Every good transcript."""
-    return messages(request.param)
+    return messages(TRANSCRIPTS / request.param)
 
 
-@pytest.fixture(params=[path for path in GOOD if ".2." in path.name], ids=lambda path: path.name)
+@pytest.fixture(params=[path.name for path in GOOD if ".2." in path.name])
 def short(request):
     """One transcript of each game."""
-    return messages(request.param)
+    return messages(TRANSCRIPTS / request.param)
 
 
 @pytest.fixture(scope="session")

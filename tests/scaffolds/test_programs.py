@@ -21,6 +21,17 @@ from arena.scaffolds import SCAFFOLDS
 pytestmark = pytest.mark.process
 
 LANGUAGES = sorted(SCAFFOLDS)
+OTHERS = ("bash", "c", "java", "javascript")
+FIRST = tuple(language for language in LANGUAGES if language not in OTHERS)
+"""Half of the languages: what is shown of each of them is shown with either game and table."""
+EITHER_GAME = pytest.mark.parametrize(
+    ("short", "language"),
+    [
+        (f"{game}.2.good.txt", each)
+        for each, game in zip(LANGUAGES, 4 * ("play-nine", "four-card-golf"), strict=True)
+    ],
+    indirect=["short"],
+)
 WAIT_S = 20
 """For an answer on a busy machine; a right bot never takes that long."""
 
@@ -70,14 +81,29 @@ def spacious(message):
     return f"  {text} \t\n".encode()
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize(
+    ("heard", "language"),
+    [
+        *(
+            (name, each)
+            for each in FIRST
+            for name in ("play-nine.2.good.txt", "four-card-golf.8.good.txt")
+        ),
+        *(
+            (name, each)
+            for each in OTHERS
+            for name in ("play-nine.6.good.txt", "four-card-golf.2.good.txt")
+        ),
+    ],
+    indirect=["heard"],
+)
 @pytest.mark.long(
     "every scaffold",
     quick=(
-        "four-card-golf.2-bash",
-        "four-card-golf.2-c",
-        "four-card-golf.2-javascript",
-        "play-nine.2-python",
+        "four-card-golf.2.good.txt-bash",
+        "four-card-golf.2.good.txt-c",
+        "four-card-golf.2.good.txt-javascript",
+        "play-nine.2.good.txt-python",
     ),
 )
 def test_plays_the_transcripts_by_its_policy(command, heard, policy, language):
@@ -91,8 +117,10 @@ def test_plays_the_transcripts_by_its_policy(command, heard, policy, language):
         assert answer["move"] in policy(heard[0]["game"], question)
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
-@pytest.mark.long("every scaffold", quick=("play-nine.2.good.txt-python", "play-nine.2.good.txt-c"))
+@EITHER_GAME
+@pytest.mark.long(
+    "every scaffold", quick=("play-nine.2.good.txt-python", "four-card-golf.2.good.txt-c")
+)
 def test_lines_that_mean_the_same_get_the_same_answers(command, short, language):
     """Again; with CR LF; with unknown fields and messages; in any JSON, where it has a reader."""
     start = command(language)
@@ -123,7 +151,7 @@ def test_depends_on_the_seed(command, short, language):
         assert moves(1) != moves(2**31 - 1)
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
+@EITHER_GAME
 @pytest.mark.long(
     "every scaffold", quick=("play-nine.2.good.txt-python", "play-nine.2.good.txt-bash")
 )
@@ -143,7 +171,7 @@ def write_in_pieces(pipe, data, deadline):
             os.sched_yield()
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
+@EITHER_GAME
 @pytest.mark.long(
     "every scaffold", quick=("play-nine.2.good.txt-python", "play-nine.2.good.txt-bash")
 )
@@ -185,12 +213,14 @@ async def played(bots, sandbox, game, seats):
 
 
 @pytest.mark.parametrize(
-    ("game", "seats"),
-    [("play-nine", 2), ("play-nine", 6), ("four-card-golf", 2), ("four-card-golf", 8)],
+    ("language", "game", "seats"),
+    [
+        *((each, *table) for each in OTHERS for table in (("play-nine", 6), ("four-card-golf", 2))),
+        *((each, *table) for each in FIRST for table in (("play-nine", 2), ("four-card-golf", 8))),
+    ],
 )
-@pytest.mark.parametrize("language", LANGUAGES)
 @pytest.mark.long(
-    "every scaffold", quick=("bash-play-nine-2", "python-play-nine-2", "c-play-nine-6")
+    "every scaffold", quick=("bash-four-card-golf-2", "python-play-nine-2", "c-play-nine-6")
 )
 async def test_plays_whole_matches_in_the_sandbox(seated, sandbox, language, game, seats):
     """Built and run as in an event, within the default limits, at the smallest and the largest."""
@@ -199,7 +229,7 @@ async def test_plays_whole_matches_in_the_sandbox(seated, sandbox, language, gam
     assert 9 == len(record.holes)
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("language", ["bash", "c", "go", "python"])
 @pytest.mark.long("every scaffold", quick=("python", "c"))
 async def test_is_built_and_plays_without_namespaces(seated, backend, language):
     """The same where the machine refuses them."""
