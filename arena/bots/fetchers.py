@@ -21,7 +21,7 @@ from pathlib import Path
 
 from arena.bots.commands import INSIDE, CommandError, resolve
 from arena.bots.interpreters import Toolbox
-from arena.bots.locks import CARGO_LOCK, PACKAGE_LOCK, REQUIREMENTS, Locked, canonical_name
+from arena.bots.locks import PACKAGE_LOCK, REQUIREMENTS, Locked, canonical_name
 from arena.bots.plain_text import printable
 from arena.bots.roster import Candidate, FailedError
 from arena.bots.tools import ask, run
@@ -123,15 +123,21 @@ class _Pip:
             )
 
 
-class _Npm:
-    """Unpacks packages without their scripts; and without git: npm installs what it clones."""
-
+class _ToolOnPath:
     env = ()
     compile = ()
 
-    def __init__(self, toolbox: Toolbox) -> None:
+    def __init__(self, toolbox: Toolbox, name: str) -> None:
         self._toolbox = toolbox
-        self._npm = ""
+        self._name = name
+        self._tool = ""
+
+    def find(self, _: Locked) -> None:
+        self._tool = self._toolbox.outside(self._name)
+
+
+class _Npm(_ToolOnPath):
+    """Unpacks packages without their scripts; and without git: npm installs what it clones."""
 
     @property
     def identity(self) -> str:
@@ -139,9 +145,6 @@ class _Npm:
         node = self._toolbox.find("node").path
         libc = platform.libc_ver()[:1] if platform.system() == "Linux" else ()
         return " ".join([ask([node, "--version"]), platform.system(), platform.machine(), *libc])
-
-    def find(self, _: Locked) -> None:
-        self._npm = self._toolbox.outside("npm")
 
     def fetch(self, _: Locked, work: Path, made: Path) -> None:
         flags = [
@@ -154,34 +157,25 @@ class _Npm:
         ]
         # Also for an npm that npm starts.
         env = {"npm_config_ignore_scripts": "true", "COREPACK_ENABLE_PROJECT_SPEC": "0"}
-        run([self._npm, "ci", *flags], work, env)
+        run([self._tool, "ci", *flags], work, env)
         if (work / "node_modules").is_dir():
             (work / "node_modules").rename(made / "node_modules")
 
 
-class _Cargo:
+class _Cargo(_ToolOnPath):
     """Only unpacks sources; their build scripts and macros run in the build, in the sandbox."""
 
-    env = ()
-    compile = ()
     identity = "sources"  # the same for every toolchain and platform
-
-    def __init__(self, toolbox: Toolbox) -> None:
-        self._toolbox = toolbox
-        self._cargo = ""
-
-    def find(self, _: Locked) -> None:
-        self._cargo = self._toolbox.outside("cargo")
 
     def fetch(self, locked: Locked, work: Path, made: Path) -> None:
         """Put the sources into the build's home, with the settings that lead cargo there."""
         _check_parents(work)
         # The rustc beside it, whatever a folder's toolchain file chooses.
-        path = os.pathsep.join([str(Path(self._cargo).parent), os.environ.get("PATH", os.defpath)])
+        path = os.pathsep.join([str(Path(self._tool).parent), os.environ.get("PATH", os.defpath)])
         words = ["vendor", "--locked", "--respect-source-config", "--color=never", "vendor"]
         if not locked.names:
             words.append("--offline")
-        settings = run([self._cargo, *words], work, {"PATH": path})
+        settings = run([self._tool, *words], work, {"PATH": path})
         (made / HOME / ".cargo").mkdir(parents=True)
         # Paths in it are relative to the home, the parent of the settings' folder.
         (made / HOME / ".cargo" / "config.toml").write_bytes(settings)
@@ -208,5 +202,6 @@ def choose(candidate: Candidate, toolbox: Toolbox) -> Fetcher:
     """The tool for a bot's lock file; MissingToolError if there is no python3."""
     if candidate.stated.lock == REQUIREMENTS:
         return _Pip(_python(candidate, toolbox))
-    assert candidate.stated.lock in {PACKAGE_LOCK, CARGO_LOCK}
-    return _Npm(toolbox) if candidate.stated.lock == PACKAGE_LOCK else _Cargo(toolbox)
+    if candidate.stated.lock == PACKAGE_LOCK:
+        return _Npm(toolbox, "npm")
+    return _Cargo(toolbox, "cargo")

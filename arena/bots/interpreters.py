@@ -112,9 +112,7 @@ class Toolbox:
         return str(self._locate(name))
 
     def _is_users(self, program: Path) -> bool:
-        """Whether a path is in a folder on PATH, or the system's. Its owner says nothing: the user
-        has unpacked the bots, and owns their files.
-        """
+        """Whether a path is in a folder on PATH, or the system's; its owner says nothing."""
         links = list(_links(program))
         if any(_within(link, self._closed) for link in links):
             return False

@@ -25,10 +25,7 @@ class ShapeError(Exception):
 
 
 def inside(folder: Path, most: int | None = None) -> Iterator[tuple[Path, os.stat_result]]:
-    """Every file and folder within, parents first; ShapeError beyond the limits.
-
-    Folders that their owner can't enter are opened up. `most`: of files and folders.
-    """
+    """Every file and folder within (at `most`), parents first; locked folders are opened up."""
     if not stat.S_ISDIR(folder.lstat().st_mode):
         raise ShapeError("something else in the place of its folder")
     count = 0

@@ -247,8 +247,7 @@ async def brings_packages(exam: Examination, _: str) -> str:
     found = await host_packages(exam)
     if not found:
         return ""
-    listed = [f"{each.name} (imported in {each.imported}) is {each.place}" for each in found]
-    text = f"{'; '.join(listed)}.{unnamed_lock(exam.facts.files)}"
+    text = f"{'; '.join(found)}.{unnamed_lock(exam.facts.files)}"
     raise CheckWarning(Mistake.HOST_PACKAGE, text)
 
 

@@ -82,18 +82,17 @@ class Examination:
 
     async def _ready(self, stack: AsyncExitStack, settings: Settings) -> Conversation:
         """Probe a bot that is silent at the start early, twice; then wait its whole time."""
-        if self.slow or self.alone_s:
-            return await stack.enter_async_context(self._start(settings))
-        try:
-            return await stack.enter_async_context(self._start(settings, patience=PATIENCE_S))
-        except StillSilentError as silent:
-            suspect = silent.trigger
-        if suspect is not Trigger.NOTHING:
-            with suppress(StillSilentError):
-                return await stack.enter_async_context(
-                    self._start(settings, patience=SUSPECTS_S, suspect=suspect)
-                )
-        self.slow = True
+        if not (self.slow or self.alone_s):
+            suspect = Trigger.NOTHING
+            for patience in (PATIENCE_S, SUSPECTS_S):
+                try:
+                    starting = self._start(settings, patience=patience, suspect=suspect)
+                    return await stack.enter_async_context(starting)
+                except StillSilentError as silent:
+                    suspect = silent.trigger
+                if suspect is Trigger.NOTHING:
+                    break
+            self.slow = True
         return await stack.enter_async_context(self._start(settings))
 
     @asynccontextmanager

@@ -43,12 +43,6 @@ _FLAG = re.compile(r"-[bBdEIOPqsSuvx]+")
 _INSTALLED = re.compile(r"/(?:site|dist)-packages/")
 
 
-class HostPackage(msgspec.Struct, frozen=True):
-    name: str
-    imported: str  # file and line
-    place: str
-
-
 def is_python(bot: Bot) -> bool:
     return language(bot.run).name == "Python"
 
@@ -73,9 +67,7 @@ def imports(root: Path, run: Sequence[str] = ()) -> Mapping[str, str]:
 
 
 def _texts(root: Path, scripts: Container[str]) -> Iterator[tuple[str, str]]:
-    """Paths and texts of its Python files: by suffix, or named in `run`. Its build may have made
-    links to anywhere.
-    """
+    """Paths and texts of its Python files, by suffix or named in `run`; no link out is followed."""
     seen = 0
     with open_folder(root) as opened_root:
         for folder, folders, files in os.walk(root):
@@ -91,7 +83,7 @@ def _texts(root: Path, scripts: Container[str]) -> Iterator[tuple[str, str]]:
                         yield path, opened_root.read(at, BYTES).decode("utf-8", "replace")
 
 
-async def host_packages(exam: Examination) -> list[HostPackage]:
+async def host_packages(exam: Examination) -> list[str]:
     bot = exam.bot
     wanted = imports(Path(bot.root), bot.run)
     if not wanted:
@@ -108,5 +100,5 @@ async def host_packages(exam: Examination) -> list[HostPackage]:
                 break
             place = event.data.decode("utf-8", "replace")
             if _INSTALLED.search(place) and not any(place.startswith(path) for path in own):
-                found.append(HostPackage(name, imported, place))
+                found.append(f"{name} (imported in {imported}) is {place}")
     return found

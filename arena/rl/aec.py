@@ -57,10 +57,7 @@ def chosen_game(name: str, seats: int, holes: int, reward: str, turn_cap: int | 
 
 
 def env(**settings: Any) -> Any:  # noqa: ANN401 - PettingZoo's wrappers have no types
-    """The environment in PettingZoo's wrappers that catch calls in the wrong order.
-
-    The arguments are those of `raw_env`.
-    """
+    """`raw_env` in PettingZoo's wrappers that catch calls in the wrong order."""
     return wrappers.OrderEnforcingWrapper(wrappers.AssertOutOfBoundsWrapper(raw_env(**settings)))
 
 

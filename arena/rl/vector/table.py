@@ -310,10 +310,7 @@ def vector_env(
     seed: int | None = None,
     deals: Deals | None = None,
 ) -> VectorEnv:
-    """A batch of holes (`holes=1`) or matches (`holes=9`) of a game, dealt and ready.
-
-    Decks are numpy's from `seed`; or, at some 11 µs a deck, those of `deals`.
-    """
+    """Holes (`holes=1`) or matches (9), dealt from `seed` or, at 11 µs a deck, from `deals`."""
     rules = chosen_game(game, seats, holes, reward, turn_cap)
     if not rules.about.vector:
         raise ValueError(f"{game} has no batches; use arena.rl.env")
