@@ -86,12 +86,7 @@ class Parsed(click.ParamType):  # type: ignore[type-arg,unused-ignore] # newer c
         self.name = name
         self.read = read
 
-    def convert(
-        self,
-        value: Any,  # noqa: ANN401 - click's own signature
-        param: click.Parameter | None,
-        ctx: click.Context | None,
-    ) -> Any:  # noqa: ANN401 - click's own signature
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:  # noqa: ANN401 - click's own signature
         try:
             return self.read(str(value))
         except ValueError as error:
@@ -134,12 +129,7 @@ class Megabytes(Parsed):
 class Finite(click.FloatRange):
     """A number in a range; `nan` is in none."""
 
-    def convert(
-        self,
-        value: Any,  # noqa: ANN401 - click's own signature
-        param: click.Parameter | None,
-        ctx: click.Context | None,
-    ) -> Any:  # noqa: ANN401 - click's own signature
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:  # noqa: ANN401 - click's own signature
         number = super().convert(value, param, ctx)
         if not math.isfinite(number):
             self.fail(f"{value!r} is not a number.", param, ctx)

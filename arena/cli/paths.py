@@ -24,12 +24,7 @@ _READ_BYTES = 16 << 20
 class PathName(click.Path):  # type: ignore[misc,unused-ignore] # newer click: generic
     """A path that names something: neither empty nor with control characters in it."""
 
-    def convert(
-        self,
-        value: Any,  # noqa: ANN401 - click's own signature
-        param: click.Parameter | None,
-        ctx: click.Context | None,
-    ) -> Any:  # noqa: ANN401 - a string or a path, as was asked for
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:  # noqa: ANN401 - a string or a path, as was asked for
         text = os.fsdecode(value)
         if not text:
             # A path of no parts would be taken for the current folder.
@@ -49,12 +44,7 @@ class BotPath(PathName):
     def __init__(self, path_type: type[Any] | None = Path) -> None:
         super().__init__(path_type=path_type, readable=False)
 
-    def convert(
-        self,
-        value: Any,  # noqa: ANN401 - click's own signature
-        param: click.Parameter | None,
-        ctx: click.Context | None,
-    ) -> Any:  # noqa: ANN401 - a string or a path, as was asked for
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:  # noqa: ANN401 - a string or a path, as was asked for
         path = super().convert(value, param, ctx)
         text = os.fsdecode(value)
         if os.path.lexists(text) or (found := example(text)) is None:

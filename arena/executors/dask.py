@@ -27,13 +27,13 @@ from typing import Any
 import msgspec
 import trio
 
-from arena.executors import Job, Report, SeriesEnd, dask_tasks
+from arena.executors import Choose, Job, Report, Reporter, SeriesEnd, dask_tasks
 from arena.executors.answers import InvalidAnswerError, parse_answer
 from arena.executors.cluster import Peer
 from arena.executors.crew import POLL_S, Crew, LostError, Node, UnfitError
 from arena.executors.dask_tasks import NodeFit
 from arena.executors.series_queue import QueuedBlock, SeriesQueue, WorkerId
-from arena.model import Block, HostError, Series, UserError
+from arena.model import Block, HostError, UserError
 from arena.system import clock
 
 # To wait for a first worker, or for another when all are gone.
@@ -94,12 +94,7 @@ class DaskExecutor:
         return [node.fit for node in crew.nodes.values()]
 
     async def play(
-        self,
-        blocks: Iterator[Block],
-        *,
-        choose: Callable[[Series], int | None],
-        report: Callable[[Report], None],
-        stop: trio.Event,
+        self, blocks: Iterator[Block], *, choose: Choose, report: Reporter, stop: trio.Event
     ) -> None:
         await _Round(self, blocks, choose, report, stop).play()
 
@@ -124,8 +119,8 @@ class _Round:
         self,
         executor: DaskExecutor,
         blocks: Iterator[Block],
-        choose: Callable[[Series], int | None],
-        report: Callable[[Report], None],
+        choose: Choose,
+        report: Reporter,
         stop: trio.Event,
     ) -> None:
         self._executor = executor

@@ -12,39 +12,23 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 from typing import IO, Any
 
 import msgspec
 import trio
 
-from arena.engine.match import FinishedMatch
-from arena.executors import SERIES_END, TAB, Job, Report, SeriesEnd, WorkerConfig
+from arena.executors import Choose, Job, Reporter, SeriesEnd, WorkerConfig, parse_report
 from arena.executors.cores import cores
 from arena.executors.series_queue import SeriesQueue, WorkerId, pause
 from arena.exhaustion import why_not_started
-from arena.model import Block, MatchRecord, Series
+from arena.model import Block
 from arena.system import processes
 
 _encode = msgspec.json.Encoder().encode
-_decode_record = msgspec.json.Decoder(MatchRecord).decode
-_decode_stderr = msgspec.json.Decoder(Mapping[str, str]).decode
-_decode_end = msgspec.json.Decoder(SeriesEnd).decode
 _READ_BYTES = 1 << 16
 # For a worker whose input has ended to kill its bots.
 _END_S = 5
-
-
-def parse_report(line: bytes) -> Report:
-    """The report in a worker's line, without its newline."""
-    if line.startswith(SERIES_END):
-        return _decode_end(line)
-    encoded, _, stderr = line.partition(TAB)
-    return FinishedMatch(
-        record=_decode_record(encoded),
-        stderr=_decode_stderr(stderr) if stderr else {},
-        encoded=encoded,
-    )
 
 
 class LocalExecutor:
@@ -56,12 +40,7 @@ class LocalExecutor:
         }
 
     async def play(
-        self,
-        blocks: Iterator[Block],
-        *,
-        choose: Callable[[Series], int | None],
-        report: Callable[[Report], None],
-        stop: trio.Event,
+        self, blocks: Iterator[Block], *, choose: Choose, report: Reporter, stop: trio.Event
     ) -> None:
         pausing: set[WorkerId] = set()
         queue = SeriesQueue(
@@ -148,7 +127,7 @@ class _Worker:
         self._first = _encode(self._config) + b"\n"
         return process
 
-    async def play(self, job: Job, report: Callable[[Report], None]) -> SeriesEnd:
+    async def play(self, job: Job, report: Reporter) -> SeriesEnd:
         """Play one series: every line of the worker goes to `report` but the last."""
         try:
             self._process = self._process or self._start()

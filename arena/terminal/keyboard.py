@@ -17,7 +17,6 @@ import termios
 import tty
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
-from types import TracebackType
 from typing import Self
 
 from arena.reports.cards import Style
@@ -100,12 +99,7 @@ class Keyboard:
         self._take()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._leave()
         for number, handler in self._before.items():
             signal.signal(number, handler)  # type: ignore[arg-type] # as signal gave it

@@ -17,7 +17,6 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from io import TextIOWrapper
-from types import TracebackType
 from typing import Self, TextIO
 
 import msgspec
@@ -130,15 +129,10 @@ class PictureDisplay:
             self._keyboard.__enter__()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *why: object) -> None:
         """Leave the last picture, and the terminal as it was."""
         if self._keyboard is not None:
-            self._keyboard.__exit__(kind, error, trace)
+            self._keyboard.__exit__(*why)
             lines = self._lines(*os.get_terminal_size(self._out.fileno()))
             self._out.write("".join(f"{line}\n" for line in lines))
         else:
