@@ -6,7 +6,7 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from arena.scaffolds.shipped import example_bot
+from arena.scaffolds import example_bot
 
 PathName = str | os.PathLike[str]
 

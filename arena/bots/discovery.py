@@ -47,7 +47,7 @@ from arena.bots.snapshot import (
 )
 from arena.exhaustion import ran_out
 from arena.model import Entrant, HostError, label_fault
-from arena.scaffolds.shipped import EXAMPLES
+from arena.scaffolds import EXAMPLES
 
 VERSION_DIGITS = 8  # of the content hash, as a version
 _SHOWN = 6  # names listed in a note before it says how many more there are

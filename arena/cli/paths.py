@@ -54,7 +54,7 @@ class BotPath(PathName):
     def shell_complete(
         self, ctx: click.Context, param: click.Parameter, incomplete: str
     ) -> list[CompletionItem]:
-        from arena.scaffolds.shipped import EXAMPLES
+        from arena.scaffolds import EXAMPLES
 
         names = [name for name in EXAMPLES if name.startswith(incomplete)]
         if not names:
@@ -66,7 +66,7 @@ class BotPath(PathName):
 
 
 def example(name: str) -> Path | None:
-    from arena.scaffolds.shipped import example_bot
+    from arena.scaffolds import example_bot
 
     return example_bot(name)
 

@@ -21,7 +21,7 @@ def spec() -> None:
     """
     import sys
 
-    from arena.scaffolds.shipped import specification
+    from arena.scaffolds import specification
 
     sys.stdout.buffer.write(specification().read_bytes())
     sys.stdout.buffer.flush()

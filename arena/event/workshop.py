@@ -31,7 +31,7 @@ from arena.sandbox import Backend, wheel
 from arena.sandbox.client import Spawner
 from arena.sandbox.host_problems import OTHER, of_backend
 from arena.sandbox.visible import public_folder_of
-from arena.scaffolds.shipped import is_example
+from arena.scaffolds import is_example
 
 # What takes longer than this is worth a line.
 QUIET_S = 2.0

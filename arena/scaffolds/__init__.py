@@ -1,16 +1,23 @@
-"""The bots that `arena new` begins with: by language, which files, which programs they need.
+"""The bots that `arena new` begins with, and what else ships with the package besides code.
 
-The files lie beside this module, a folder a language: whole bots that run as they are, and know
+The scaffolds lie beside this module, a folder a language: whole bots that run as they are, and know
 nothing of this package. Invariant: `render` gives the same bytes for the same name, in every file
-with Unix line ends.
+with Unix line ends. The protocol's page and the example bots are kept once, in `protocol/` and
+`example_bots/`; a wheel carries copies in `shipped/` (pyproject.toml, force-include).
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from importlib.resources import files
-from types import MappingProxyType
+from pathlib import Path
 from typing import NamedTuple
+
+_WHEEL = Path(__file__).with_name("shipped")
+_CHECKOUT = Path(__file__).parents[2]
+
+EXAMPLES = ("beginner", "column-js", "greedy", "matcher", "random", "strong")
+"""The example bots that need no compiler."""
 
 MANIFEST = "bot.toml"
 README = "README.md"  # one for all languages
@@ -24,20 +31,18 @@ class Scaffold(NamedTuple):
     function: str = "choose()"  # where the strategy goes
 
 
-SCAFFOLDS: Mapping[str, Scaffold] = MappingProxyType(
-    {
-        "bash": Scaffold("Bash", ("sh", "shell"), ("bash",), ("bot.sh",)),
-        "c": Scaffold("C", ("c11", "gcc", "cc"), ("cc",), ("bot.c", "json.c", "json.h")),
-        "cpp": Scaffold("C++", ("c++", "cxx", "cc++", "g++"), ("c++",), ("bot.cpp", "json.hpp")),
-        "go": Scaffold("Go", ("golang",), ("go",), ("bot.go", "go.mod"), "choose"),
-        "java": Scaffold("Java", ("jvm", "jdk"), ("javac", "java"), ("Bot.java", "Json.java")),
-        "javascript": Scaffold(
-            "JavaScript", ("js", "node", "nodejs", "node.js"), ("node",), ("bot.js",)
-        ),
-        "python": Scaffold("Python", ("py", "python3"), ("python3",), ("bot.py",)),
-        "rust": Scaffold("Rust", ("rs", "rustc"), ("rustc", "cc"), ("bot.rs", "json.rs"), "choose"),
-    }
-)
+SCAFFOLDS: Mapping[str, Scaffold] = {
+    "bash": Scaffold("Bash", ("sh", "shell"), ("bash",), ("bot.sh",)),
+    "c": Scaffold("C", ("c11", "gcc", "cc"), ("cc",), ("bot.c", "json.c", "json.h")),
+    "cpp": Scaffold("C++", ("c++", "cxx", "cc++", "g++"), ("c++",), ("bot.cpp", "json.hpp")),
+    "go": Scaffold("Go", ("golang",), ("go",), ("bot.go", "go.mod"), "choose"),
+    "java": Scaffold("Java", ("jvm", "jdk"), ("javac", "java"), ("Bot.java", "Json.java")),
+    "javascript": Scaffold(
+        "JavaScript", ("js", "node", "nodejs", "node.js"), ("node",), ("bot.js",)
+    ),
+    "python": Scaffold("Python", ("py", "python3"), ("python3",), ("bot.py",)),
+    "rust": Scaffold("Rust", ("rs", "rustc"), ("rustc", "cc"), ("bot.rs", "json.rs"), "choose"),
+}
 """By the name of their folder here, which is the word for `arena new`."""
 
 
@@ -48,10 +53,7 @@ def any_language() -> str:
 
 def names() -> dict[str, str]:
     """Every word for a language, and the scaffold's name that it stands for."""
-    words = {name: name for name in SCAFFOLDS}
-    for name, scaffold in SCAFFOLDS.items():
-        words.update(dict.fromkeys(scaffold.aliases, name))
-    return words
+    return {word: name for name, each in SCAFFOLDS.items() for word in (name, *each.aliases)}
 
 
 def render(which: str, name: str) -> dict[str, bytes]:
@@ -60,16 +62,28 @@ def render(which: str, name: str) -> dict[str, bytes]:
     package = files(__name__)
     folder = package / which
     manifest = (folder / MANIFEST).read_text("utf-8").replace('"NAME"', f'"{name}"', 1)
-    readme = (
-        (package / README)
-        .read_text("utf-8")
-        .replace("$language", scaffold.language)
-        .replace("$function", scaffold.function)
-        .replace("$source", scaffold.sources[0])
-        .replace("NAME", name, 1)
-    )
-    return {
-        MANIFEST: manifest.encode(),
-        **{source: (folder / source).read_bytes() for source in scaffold.sources},
-        README: readme.encode(),
-    }
+    readme = (package / README).read_text("utf-8").replace("NAME", name, 1)
+    for word in ("language", "function"):
+        readme = readme.replace(f"${word}", getattr(scaffold, word))
+    sources = {source: (folder / source).read_bytes() for source in scaffold.sources}
+    readme = readme.replace("$source", scaffold.sources[0])
+    return {MANIFEST: manifest.encode(), **sources, README: readme.encode()}
+
+
+def specification() -> Path:
+    """SPEC.md: all that a bot's author needs to know, whatever the language."""
+    packaged = _WHEEL / "SPEC.md"
+    return packaged if packaged.is_file() else _CHECKOUT / "protocol" / "SPEC.md"
+
+
+def example_bot(name: str) -> Path | None:
+    """The folder of an example bot, if there is one of that name."""
+    if name not in EXAMPLES:
+        return None
+    places = (_WHEEL / "bots" / name, _CHECKOUT / "example_bots" / name)
+    return next((place for place in places if place.is_dir()), None)
+
+
+def is_example(path: Path) -> bool:
+    """Whether a bot is one of them: they are public, wherever the package is installed."""
+    return path.parent in {_WHEEL / "bots", _CHECKOUT / "example_bots"}

@@ -11,7 +11,7 @@ import arena
 from arena.api import threads
 from arena.api.paths import bot_path, bot_paths, folder_paths
 from arena.event.progress import Progress
-from arena.scaffolds.shipped import example_bot
+from arena.scaffolds import example_bot
 
 
 def first(_view, legal):

@@ -8,7 +8,7 @@ from click.shell_completion import ShellComplete
 
 from arena.cli import commands
 from arena.cli.paths import BotPath
-from arena.scaffolds.shipped import EXAMPLES, example_bot, is_example, specification
+from arena.scaffolds import EXAMPLES, example_bot, is_example, specification
 
 REPOSITORY = Path(__file__).parents[2]
 FROZEN = REPOSITORY / "tests/frozen/folders/finished-nine-2"
