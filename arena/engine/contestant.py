@@ -23,12 +23,9 @@ _OVERSTEPPED = {
     "tasks": (FaultKind.LIMIT, "killed for running more processes and threads than allowed"),
     "disk": (FaultKind.LIMIT, "killed for writing more to its scratch folder than allowed"),
 }
-# What a fault keeps of stderr; the whole tail goes to the bot's own log.
-STDERR_IN_FAULT = 2_000
-# A stopped tree that uses more CPU than that between two readings was continued.
-STIRRED_S = 0.02
-# More than a batch system does, which continues all processes of a job at once.
-STIRRED_TIMES = 5
+STDERR_IN_FAULT = 2_000  # what a fault keeps of stderr; the whole tail goes to the bot's own log
+STIRRED_S = 0.02  # a stopped tree that uses more CPU than that between two readings was continued
+STIRRED_TIMES = 5  # more than a batch system does, which continues all processes of a job at once
 
 
 class Took(NamedTuple):

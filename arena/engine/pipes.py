@@ -24,24 +24,20 @@ from arena.system import clock, processes
 from arena.wire.messages import Bye
 from arena.wire.session import SessionState, WireEvent
 
-# A read takes at most this: one pipe's worth.
-READ_BYTES = 65_536
+READ_BYTES = 65_536  # a read takes at most this: one pipe's worth
 # How long the epoll is polled before the event loop is entered: re-arming a shorter timeout costs
 # more than it saves, and nothing else runs in a worker while a bot thinks.
 LOOK_S = 0.005
-# How long other tasks may be kept waiting while bots answer without a pause.
-CHECKPOINT_S = 0.002
+CHECKPOINT_S = 0.002  # how long other tasks may be kept waiting while bots answer without a pause
 # How often the CPU time of bots off turn is read: 0.05 % of a core for a bot in Python.
 OVERSEE_S = 0.1
 # After its output has ended, a process gets this long to be seen ending: its status tells a
 # crash from an exit.
 STATUS_GRACE_S = 1.0
-# After `bye`.
-BYE_S = 1.0
+BYE_S = 1.0  # after `bye`
 # A bot that writes has been started; a spawner that doesn't report it by then is stuck.
 STARTED_S = 10.0
-# A killed tree that is still there after this is the machine's trouble.
-KILL_S = 10.0
+KILL_S = 10.0  # a killed tree that is still there after this is the machine's trouble
 
 
 class Pipes:

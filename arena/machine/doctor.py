@@ -62,8 +62,7 @@ LANGUAGES = {
     "cargo": "--version",
 }
 
-# A spawner says at once how it holds memory.
-SAYS_S = 10.0
+SAYS_S = 10.0  # a spawner says at once how it holds memory
 
 
 class Tried(Frozen, frozen=True, kw_only=True):

@@ -126,10 +126,6 @@ class _Failure(NamedTuple):
         return self.host.setting(_APPARMOR)
 
     @property
-    def xdg_runtime_dir(self) -> str:
-        return self.environ.get("XDG_RUNTIME_DIR", "").strip("/")
-
-    @property
     def runtime(self) -> str:
         """Where the user's service manager has its sockets."""
         return f"run/user/{self.host.uid}"
@@ -362,6 +358,10 @@ def _manager_runs(f: _Failure) -> bool:
     return any(f.host.has(f"{f.runtime}/{name}") for name in ("systemd/private", "bus"))
 
 
+def _led_astray(f: _Failure) -> bool:
+    return _has_systemd(f) and f.environ.get("XDG_RUNTIME_DIR", "").strip("/") != f.runtime
+
+
 def _not_delegated(f: _Failure) -> bool:
     uid = f.host.uid
     own = f"sys/fs/cgroup/user.slice/user-{uid}.slice/user@{uid}.service"
@@ -412,7 +412,7 @@ _MEMORY: tuple[_Rule, ...] = (
     ),
     ("cgroup-v1", lambda f: f.host.uid and _memory_in_v1(f.host)),
     ("no-user-manager", lambda f: _has_systemd(f) and not _manager_runs(f)),
-    ("no-user-manager/variable", lambda f: _has_systemd(f) and f.xdg_runtime_dir != f.runtime),
+    ("no-user-manager/variable", _led_astray),
     ("memory-not-delegated", _not_delegated),
 )
 

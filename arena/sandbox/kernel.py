@@ -12,6 +12,7 @@ import errno
 import os
 import signal
 import stat
+import struct
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
@@ -54,30 +55,8 @@ _MADV_POPULATE_READ = 22
 _MAP_FAILED = ctypes.c_void_p(-1).value
 
 
-class _Ruleset(ctypes.Structure):
-    _fields_ = [
-        ("handled_access_fs", ctypes.c_uint64),
-        ("handled_access_net", ctypes.c_uint64),
-        ("scoped", ctypes.c_uint64),
-    ]
-
-
-class _PathBeneath(ctypes.Structure):
-    _pack_ = 1
-    _fields_ = [("allowed_access", ctypes.c_uint64), ("parent_fd", ctypes.c_int32)]
-
-
 class _FilterProgram(ctypes.Structure):
     _fields_ = [("len", ctypes.c_ushort), ("filter", ctypes.c_char_p)]
-
-
-class _MountAttr(ctypes.Structure):
-    _fields_ = [
-        ("attr_set", ctypes.c_uint64),
-        ("attr_clr", ctypes.c_uint64),
-        ("propagation", ctypes.c_uint64),
-        ("userns_fd", ctypes.c_uint64),
-    ]
 
 
 def _checked(result: int, call: str) -> int:
@@ -177,14 +156,11 @@ def landlock(abi: int, rights: Iterable[tuple[str, int]]) -> None:
     handled |= _REFER if abi >= 2 else 0
     handled |= _TRUNCATE if abi >= 3 else 0
     handled |= _IOCTL_DEV if abi >= 5 else 0
-    ruleset = _Ruleset(
-        handled,
-        _NET_TCP if abi >= 4 else 0,
-        _SCOPE_ABSTRACT_SOCKETS_AND_SIGNALS if abi >= 6 else 0,
-    )
+    # struct landlock_ruleset_attr, as long as the kernel knows it
+    ruleset = struct.pack("QQQ", handled, _NET_TCP, _SCOPE_ABSTRACT_SOCKETS_AND_SIGNALS)
     size = 8 if abi < 4 else 16 if abi < 6 else 24
     name = "landlock_create_ruleset"
-    rules = _syscall(name, _SYS_LANDLOCK_CREATE_RULESET, ctypes.byref(ruleset), size, 0)
+    rules = _syscall(name, _SYS_LANDLOCK_CREATE_RULESET, ruleset[:size], size, 0)
     try:
         for path, wanted in rights:
             try:
@@ -195,7 +171,7 @@ def landlock(abi: int, rights: Iterable[tuple[str, int]]) -> None:
                 allowed = wanted & handled
                 if not stat.S_ISDIR(os.fstat(handle).st_mode):
                     allowed &= _FOR_FILES
-                rule = ctypes.byref(_PathBeneath(allowed, handle))
+                rule = struct.pack("=Qi", allowed, handle)  # struct landlock_path_beneath_attr
                 kind = _LANDLOCK_RULE_PATH_BENEATH
                 _syscall(f"landlock_add_rule {path}", _SYS_LANDLOCK_ADD_RULE, rules, kind, rule, 0)
             finally:
@@ -238,19 +214,22 @@ def own_mounts() -> None:
         Path("/proc/self/setgroups").write_text("deny")
         Path("/proc/self/uid_map").write_text(f"{uid} {uid} 1\n")
         Path("/proc/self/gid_map").write_text(f"{gid} {gid} 1\n")
-    _checked(_libc.mount(None, b"/", None, ctypes.c_ulong(_MS_REC | _MS_PRIVATE), None), "mount /")
+    _mount(None, "/", None, _MS_REC | _MS_PRIVATE, "")
+
+
+def _mount(source: bytes | None, target: str, kind: bytes | None, flags: int, data: str) -> None:
+    path, settings = os.fsencode(target), data.encode() or None
+    result = _libc.mount(source, path, kind, ctypes.c_ulong(flags), settings)
+    _checked(result, f"{'bind' if flags & _MS_BIND else 'mount'} {target}")
 
 
 def mount_tmpfs(target: str, settings: str) -> None:
-    flags = ctypes.c_ulong(_MS_NOSUID_NODEV)
-    path = os.fsencode(target)
-    _checked(_libc.mount(b"tmpfs", path, b"tmpfs", flags, settings.encode()), f"mount {target}")
+    _mount(b"tmpfs", target, b"tmpfs", _MS_NOSUID_NODEV, settings)
 
 
 def bind(source: int, target: str) -> None:
-    path = f"/proc/self/fd/{source}".encode()
-    flags = ctypes.c_ulong(_MS_BIND | _MS_REC)
-    _checked(_libc.mount(path, os.fsencode(target), None, flags, None), f"bind {target}")
+    """Mount the tree of the open file `source`."""
+    _mount(f"/proc/self/fd/{source}".encode(), target, None, _MS_BIND | _MS_REC, "")
 
 
 def bind_as(source: int, target: str, namespace: int) -> None:
@@ -260,9 +239,8 @@ def bind_as(source: int, target: str, namespace: int) -> None:
     tree = _syscall("open_tree", _SYS_OPEN_TREE, source, b"", flags_of_open)
     try:
         wanted = _MOUNT_ATTR_IDMAP | _MOUNT_ATTR_RDONLY_NOSUID_NODEV
-        attr = _MountAttr(attr_set=wanted, userns_fd=namespace)
-        size = ctypes.sizeof(attr)
-        _syscall("mount_setattr", _SYS_MOUNT_SETATTR, tree, b"", flags, ctypes.byref(attr), size)
+        attr = struct.pack("QQQQ", wanted, 0, 0, namespace)  # struct mount_attr: set, clear
+        _syscall("mount_setattr", _SYS_MOUNT_SETATTR, tree, b"", flags, attr, len(attr))
         path = os.fsencode(target)
         flags = _MOVE_MOUNT_F_EMPTY_PATH
         _syscall("move_mount", _SYS_MOVE_MOUNT, tree, b"", _AT_FDCWD, path, flags)

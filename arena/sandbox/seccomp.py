@@ -29,19 +29,14 @@ from arena.sandbox.bpf import Test
 from arena.sandbox.syscalls import AUDIT_ARCH, CALLS, NEWEST, X32
 
 RULES: Mapping[str, str] = {
-    "architecture": "A call by another machine's convention (int 0x80) would be read by the wrong "
-    "table: the process is killed.",
+    "architecture": "A call by another machine's convention (int 0x80) kills the process.",
     "x32": "Calls by x86_64's third convention have numbers that no rule here names.",
     "unknown": "Calls that are younger than this filter, or that have no name, don't exist.",
     "sockets": "No socket of any family, so no network, vsock, netlink or kernel crypto.",
-    "socketpair": "Pairs are unix streams only: a datagram pair can send to any name, /dev/log "
-    "included, and be renamed and read by strangers.",
-    "socket-names": "A pair's socket can't take or call a name: two programs see whether an "
-    "abstract name is taken.",
-    "kernel-memory": "No larger socket or pipe buffers, gifts of pages to pipes, socket filters "
-    "or futex tables: memory that only control groups see.",
-    "shared-memory": "No anonymous shared memory: dropped from every page table it stays held, "
-    "and no watchdog sees it.",
+    "socketpair": "Pairs are unix streams only: a datagram pair can send to any name.",
+    "socket-names": "No names for sockets: two programs see whether one is taken.",
+    "kernel-memory": "No large buffers, gifts to pipes, socket filters: no watchdog sees them.",
+    "shared-memory": "No anonymous shared memory: no watchdog sees what is in no page table.",
     "huge-pages": "No pages from the reserve of huge ones: they aren't charged to a process.",
     "swap-out": "A program can't push its memory out to swap, where it no longer counts.",
     "memfd": "No files in memory: unless they are mapped, they aren't charged to a process.",
@@ -63,18 +58,14 @@ RULES: Mapping[str, str] = {
     "scheduling": "Nobody changes priorities, classes, cores: that would cheat the clock.",
     "limits": "No reading or changing of other processes' resource limits.",
     "numa": "No moving of memory between nodes, one's own or others'.",
-    "locks": "No file locks, not even looking for them: two programs see each other's on any file "
-    "that both can read.",
+    "locks": "No file locks: two programs see each other's on any file that both can read.",
     "watches": "No leases and no notices of others' opening and reading of files.",
     "fcntl": "Only known commands on descriptors; hints on a file, for one, can be read by others.",
-    "ioctl": "Only terminal requests and reading of a file's attributes: file systems offer dozens "
-    "that change files through descriptors open for reading.",
+    "ioctl": "Only terminal requests and reading of attributes: others change files that are read.",
     "prctl": "Only known attributes of a process.",
-    "signals": "Signals to one's own group and main process only, as other processes of the user "
-    "can be seen here.",
+    "signals": "Signals to one's own group and main process only: others can be seen here.",
     "timers": "No timers whose signal the program chooses: one of SIGCONT wakes a frozen one.",
-    "truncation": "No emptying of files that may only be read: Landlock before its ABI 3 lets it "
-    "pass.",
+    "truncation": "No emptying of files for reading, which Landlock before its ABI 3 lets pass.",
     "descriptor-signals": "No signals to others by way of a descriptor's owner.",
     "terminal": "No typing into a terminal, pasting, stealing of the console, or drivers for it.",
     "dumpable": "A program can't hide its memory from the watchdog, or rewrite its own map of it.",
