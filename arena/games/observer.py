@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import fields
-from typing import Any, Protocol
+from typing import Protocol
 
 from arena.games import Game, Hole, HoleDeck
 from arena.model import Frozen
@@ -90,15 +90,13 @@ class _ObservedHole:
         self._hole = hole
         self._game = game
         self.to_act = hole.to_act
+        self.view = hole.view
         self.legal = hole.legal
         self.fallback = hole.fallback
         self.drawn = hole.drawn
         self.events = hole.events
         self.scores = hole.scores
         self.grids = hole.grids
-
-    def view(self, seat: int) -> Any:  # noqa: ANN401 - as in the contract
-        return self._hole.view(seat)
 
     def apply(self, seat: int, move: str) -> None:
         hole = self._hole

@@ -10,7 +10,7 @@ Invariant: everything here is frozen and encodes to the same bytes on every mach
 decoded keeps to the ranges in `fields`.
 """
 
-from arena.model.errors import ArenaError, HostError, StartError, UntrueError, UserError
+from arena.model.errors import HostError, StartError, UntrueError, UserError
 from arena.model.event import (
     FORMAT,
     LONGEST_LABEL,
@@ -23,19 +23,14 @@ from arena.model.event import (
     label_fault,
 )
 from arena.model.fields import (
-    Amount,
-    BySeat,
     Bytes,
     Count,
     Frozen,
-    Label,
     Milliseconds,
-    OptionValue,
     Rating,
     Score,
     Seat,
     Text,
-    Width,
     canonical,
     sha256_hex,
 )

@@ -3,11 +3,7 @@
 from __future__ import annotations
 
 
-class ArenaError(Exception):
-    """Base of the errors that are not our bug."""
-
-
-class UserError(ArenaError):
+class UserError(Exception):
     """The user's mistake: one or more lines that say what was wrong, where, what to do."""
 
     exit_code = 2
@@ -23,5 +19,5 @@ class StartError(UserError):
     exit_code = 3
 
 
-class HostError(ArenaError):
+class HostError(Exception):
     """The machine's trouble: voids the series, and no bot loses by it."""

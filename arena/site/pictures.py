@@ -6,7 +6,7 @@ words or numbers beside a picture say all that it says.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from arena.reports.columns import DEVIATIONS_95
 from arena.site.markup import NOTHING, Safe, shape
@@ -16,15 +16,15 @@ _NARROW = 6
 """Span of a picture below which whole numbers beside it would repeat themselves."""
 
 
-class Scale:
-    def __init__(self, low: float, high: float, start: float, stop: float) -> None:
-        """If both ends are equal, all values lie in the middle. It may run downwards."""
-        self._low, self._start = low, start
-        self._each = (stop - start) / (high - low) if high != low else 0.0
-        self._shift = 0.0 if high != low else (stop - start) / 2
+Scale = Callable[[float], str]
+"""Maps values to pixels."""
 
-    def __call__(self, value: float) -> str:
-        return f"{self._start + self._shift + (value - self._low) * self._each:.1f}"
+
+def scale_of(low: float, high: float, start: float, stop: float) -> Scale:
+    """It may run downwards. If both ends are equal, all values lie in the middle."""
+    each = (stop - start) / (high - low) if high != low else 0.0
+    begin = start if high != low else (start + stop) / 2
+    return lambda value: f"{begin + (value - low) * each:.1f}"
 
 
 def interval(mu: float, error: float, scale: Scale) -> Safe:
@@ -42,7 +42,7 @@ def interval(mu: float, error: float, scale: Scale) -> Safe:
 
 def ranks(first: int, last: int, of: int) -> Safe:
     """A range of ranks among all, the first on the left."""
-    scale = Scale(1, max(2, of), 5, 75)
+    scale = scale_of(1, max(2, of), 5, 75)
     dots = (shape("circle", cx=scale(at), cy=8, r=3, class_="dot") for at in (first, last))
     return _drawing(
         80, 16, _line(5, 75, 8), _line(scale(first), scale(last), 8, "span soft"), *dots
@@ -59,8 +59,8 @@ def history(points: Sequence[Point], label: str) -> Safe:
         return NOTHING
     bands = [(p, DEVIATIONS_95 * p.error) for p in points]
     low, high = min(p.mu - half for p, half in bands), max(p.mu + half for p, half in bands)
-    across = Scale(points[0].matches, points[-1].matches, 36, 590)
-    down = Scale(high, low, 12, 168)
+    across = scale_of(points[0].matches, points[-1].matches, 36, 590)
+    down = scale_of(high, low, 12, 168)
     upper = [f"{across(p.matches)},{down(p.mu + half)}" for p, half in bands]
     lower = [f"{across(p.matches)},{down(p.mu - half)}" for p, half in reversed(bands)]
     middle = [f"{across(p.matches)},{down(p.mu)}" for p in points]

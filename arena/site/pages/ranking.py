@@ -62,7 +62,7 @@ def standings(view: EventView, *, most: int | None = MOST) -> Safe:
         if row.mu is not None
         for side in (-1, 1)
     ]
-    scale = pictures.Scale(min(ends, default=0.0), max(ends, default=0.0), 6, 154)
+    scale = pictures.scale_of(min(ends, default=0.0), max(ends, default=0.0), 6, 154)
     return frame.table(
         frame.heads(_HEADS.format(_LEDGER if view.table.event.settings.evaluator else "")),
         (_row(view, row, scale) for row in rows[:most]),
