@@ -219,13 +219,16 @@ def until(process, event, count=1):
     raise AssertionError(f"no {event}: {process.stderr.read()}")
 
 
-def noted(process, words):
-    """Read events until there is a note with these words."""
+def noted(process, *words):
+    """Read events until there is a note with each of these words, in whatever order."""
+    missing = set(words)
     for line in process.stdout:
         event = json.loads(line)
-        if event["event"] == "note" and words in event["text"]:
+        if event["event"] == "note":
+            missing -= {word for word in missing if word in event["text"]}
+        if not missing:
             return
-    raise AssertionError(f"no note {words}: {process.stderr.read()}")
+    raise AssertionError(f"no note {missing}: {process.stderr.read()}")
 
 
 def certificates(folder):

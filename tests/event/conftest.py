@@ -162,7 +162,8 @@ def running(environment, forks, sandbox, tmp_path):
     started = []
 
     def start(*words, machine=None, **constants):
-        words = [str(word) for word in (*words, "--sandbox", sandbox, "--json")]
+        words = [str(word) for word in (*words, "--json")]
+        words += [] if "--sandbox" in words else ["--sandbox", sandbox]
         env = environment | (machine.environment if machine else {})
         process = ForkedCommand(
             forks, words, cwd=tmp_path, env=env, constants=constants, machine=machine

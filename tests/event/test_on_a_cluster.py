@@ -21,6 +21,8 @@ from arena.executors.cluster import refused as refusal
 
 from .clusters import WAIT_S, Cluster, ForkedCommand, noted, until
 
+GOLF = ("--game", "four-card-golf", "--sandbox", "none")
+SMALL = (*GOLF, "--deals", 2, "--series", 1, "--seed", "s")
 PERL = Path(__file__).parents[2] / "example_bots" / "beginner"
 
 pytestmark = [
@@ -37,7 +39,7 @@ def arena(arena, environment, forks, sandbox, tmp_path):
         words = [str(word) for word in words]
         if "--on" not in words or "local:2" in words or options:
             return arena(*words, code=code, **options)
-        words += ["--sandbox", sandbox]
+        words += [] if "--sandbox" in words else ["--sandbox", sandbox]
         process = ForkedCommand(forks, words, cwd=tmp_path, env=environment, constants={})
         stdout, stderr = process.communicate(2 * WAIT_S)
         assert code == process.returncode, (process.returncode, stdout, stderr)
@@ -76,9 +78,10 @@ def test_a_race_whose_workers_die_and_come_has_the_bytes_of_one_machine(
     arena, bot, cluster, comparable, running, tmp_path
 ):
     """Four workers, one is killed, another joins; bots travel; machine and sandbox are recorded."""
-    field = [bot("ann"), bot("bob", "slow", 60), bot("cyd", "illegal", 60)]
-    flags = ["--until-resolved", "--deals", 8, "--budget", 80, "--series", 2, "--seed", "race"]
-    arena("run", *field, *flags, "--jobs", 1, "--out", "one")
+    field = [bot("ann"), bot("bob", "slow", 6), bot("cyd", "illegal", 30)]
+    flags = ["--game", "four-card-golf", "--until-resolved", "--deals", 4, "--budget", 40]
+    flags += ["--series", 2, "--seed", "r"]
+    arena("run", *field, *flags, "--jobs", 1, "--sandbox", "none", "--out", "one")
     cluster.begin()
     workers = [cluster.add() for _ in range(4)]
     process = running(
@@ -100,13 +103,12 @@ def test_a_race_whose_workers_die_and_come_has_the_bytes_of_one_machine(
     assert {entrant["hash"] for entrant in event["entrants"]} == travelled
 
 
-def test_processes_of_this_machine_give_the_same_bytes(arena, bot, comparable):
+def test_processes_of_this_machine_give_the_same_bytes(alone, arena, bot, comparable):
     """`--on dask local:N` needs no cluster; more workers than cores share them."""
-    field = [bot("ann"), bot("bob"), bot("cyd")]
-    flags = ["--deals", 4, "--series", 2, "--seed", "same"]
-    arena("run", *field, *flags, "--jobs", 1, "--out", "one")
-    arena("run", *field, *flags, "--on", "dask", "local:2", "--no-pin", "--out", "two")
-    assert comparable("one") == comparable("two")
+    field = [bot("ann"), bot("bob")]
+    one = alone(field, SMALL)
+    arena("run", *field, *SMALL, "--on", "dask", "local:2", "--no-pin", "--out", "two")
+    assert one == comparable("two")
 
 
 def playing(workers):
@@ -130,11 +132,11 @@ def test_workers_that_had_nothing_to_play_for_long_lose_no_series(
     (tmp_path / "idle.py").write_text(
         "from arena.executors import dask_tasks\ndask_tasks.IDLE_S = 0.5\n"
     )
-    field = [bot("ann"), bot("bob", "slow", 2)]
-    flags = ["--deals", 1, "--series", 1, "--seed", "s"]
+    field = [bot("ann"), bot("bob", "slow", 1)]
+    flags = [*GOLF, "--deals", 1, "--series", 1, "--seed", "s"]
     arena("run", *field, *flags, "--jobs", 1, "--out", "one")
     cluster.begin()
-    workers = [cluster.add("--preload", tmp_path / "idle.py") for _ in range(4)]
+    workers = [cluster.add("--preload", tmp_path / "idle.py") for _ in range(3)]
     for worker in workers:
         cluster.joined(worker)
     process = running(
@@ -159,7 +161,7 @@ def test_workers_of_one_machine_with_a_cache_each_both_get_the_bots(
     cluster.begin()
     cluster.add()
     words = ("--deals", 6, "--series", 1, "--on", "dask", cluster.file, "--no-pin", "--out", "out")
-    process = running("run", bot("ann"), bot("bob", "slow", 3), *words)
+    process = running("run", bot("ann"), bot("bob", "slow", 2), *GOLF, *words)
     until(process, "start")
     second = cluster.add(XDG_CACHE_HOME=str(tmp_path / "second"))
     while not playing([second]):
@@ -202,7 +204,7 @@ def test_a_series_that_kills_its_workers_is_named_and_stops_the_event(
     """The machine's trouble, with bots and worker; what others played is kept, and it can go on."""
     (tmp_path / "deadly.py").write_text(DEADLY)
     field = [bot("ann"), bot("cyd")]
-    flags = ["--deals", 2, "--series", 2, "--seed", "s"]
+    flags = ["--game", "four-card-golf", "--deals", 2, "--series", 2, "--seed", "s"]
     arena("run", *field, *flags, "--jobs", 1, "--out", "one")
     cluster.begin()
     for _ in range(4):
@@ -222,8 +224,8 @@ def test_without_its_scheduler_an_event_stops_and_goes_on_elsewhere(
     alone, arena, bot, cluster, comparable, running
 ):
     """Nothing that was finished is lost, nothing counts twice."""
-    field = [bot("ann"), bot("bob", "slow", 12)]
-    flags = ["--deals", 5, "--series", 2, "--seed", "s"]
+    field = [bot("ann"), bot("bob", "slow", 4)]
+    flags = ["--game", "four-card-golf", "--deals", 5, "--series", 2, "--seed", "s"]
     one = alone(field, flags)
     scheduler = cluster.begin()
     cluster.add()
@@ -245,8 +247,8 @@ def test_a_scheduler_that_is_started_anew_gets_the_event_back(
     alone, bot, cluster, comparable, running
 ):
     """At another address, by its file, with other workers: they play what was lost and the rest."""
-    field = [bot("ann"), bot("bob", "slow", 12)]
-    flags = ["--deals", 5, "--series", 2, "--seed", "s"]
+    field = [bot("ann"), bot("bob", "slow", 4)]
+    flags = ["--game", "four-card-golf", "--deals", 5, "--series", 2, "--seed", "s"]
     one = alone(field, flags)
     scheduler = cluster.begin()
     cluster.add()
@@ -286,11 +288,10 @@ def test_a_worker_whose_cores_others_take_plays_when_they_are_free(
     (tmp_path / "tried.py").write_text(TRIED)
     (tmp_path / "trial").write_text("1000000 0.5")
     field = [bot("ann"), bot("bob")]
-    flags = ["--deals", 2, "--seed", "s"]
-    one = alone(field, flags)
+    one = alone(field, SMALL)
     cluster.begin()
     cluster.add("--preload", tmp_path / "tried.py", TRIAL=str(tmp_path / "trial"))
-    words = [*field, *flags, "--on", "dask", cluster.file, "--out", "two"]
+    words = [*field, *SMALL, "--on", "dask", cluster.file, "--out", "two"]
     process = running("run", *words, crew_BUSY_S=0.5)
     for line in process.stderr:
         if "has 1 thread, and other work takes its cores" in line:
@@ -302,18 +303,6 @@ def test_a_worker_whose_cores_others_take_plays_when_they_are_free(
     assert one == comparable("two")
     event = json.loads((tmp_path / "two" / "event.json").read_text())
     assert 1000000 == event["machine"]["speed"]
-
-
-@pytest.mark.long("clusters")
-def test_a_worker_that_is_much_slower_is_named_and_left_out(arena, bot, cluster, tmp_path):
-    """A bot would get less done in its limits there than where the event was thought out."""
-    (tmp_path / "tried.py").write_text(TRIED)
-    (tmp_path / "trial").write_text("1 1.0")
-    cluster.begin()
-    cluster.add("--preload", tmp_path / "tried.py", TRIAL=str(tmp_path / "trial"))
-    field = [bot("ann"), bot("bob")]
-    done = arena("run", *field, "--on", "dask", cluster.file, "--out", "out", code=2)
-    assert "is left out: is 0.00 times as fast as the machine here" in done.stderr
 
 
 SICK = """
@@ -336,32 +325,6 @@ dask_tasks.play = sick
 """
 
 
-@pytest.mark.parametrize(
-    ("trouble", "words"),
-    [(True, "sits out: no space left"), (False, "sits out: other work has come to take its cores")],
-)
-@pytest.mark.long("clusters")
-def test_a_sick_worker_sits_out_and_the_others_play(
-    trouble, words, alone, bot, cluster, comparable, running, tmp_path
-):
-    """It would void one series over and over, and that would end the event."""
-    (tmp_path / "sick.py").write_text(SICK.replace("TROUBLE", str(trouble)))
-    field = [bot("ann"), bot("bob")]
-    flags = ["--deals", 2, "--series", 1, "--seed", "s"]
-    one = alone(field, flags)
-    cluster.begin()
-    cluster.add("--preload", tmp_path / "sick.py")
-    process = running(
-        *("run", *field, *flags, "--on", "dask", cluster.file, "--no-pin", "--out", "two"),
-        crew_BUSY_S=600.0,
-    )
-    noted(process, words)
-    cluster.add()
-    _, stderr = process.communicate(timeout=WAIT_S)
-    assert 0 == process.returncode, stderr
-    assert one == comparable("two")
-
-
 STRANGE = """
 from arena.executors import dask_tasks
 
@@ -376,31 +339,42 @@ dask_tasks.NAME = strange
 """
 
 
+def strange(name, answer):
+    """A worker whose task gives this answer."""
+    return STRANGE.replace("NAME", name).replace("ANSWER", answer)
+
+
+VOIDING = SICK.replace("TROUBLE", "True"), "sits out: no space left"
+CROWDED = SICK.replace("TROUBLE", "False"), "sits out: other work has come to take its cores"
+NOTHING = strange("versions", "None"), "is left out: gives answers to something else"
+NONSENSE = strange("play", "b'nonsense'"), "sits out: gives an answer that is none"
+
+
 @pytest.mark.parametrize(
-    ("name", "answer", "words"),
-    [
-        ("versions", "None", "is left out: gives answers to something else"),
-        ("play", "b'nonsense'", "sits out: gives an answer that is none"),
-    ],
+    "bad", [(VOIDING, NOTHING), (CROWDED, NONSENSE)], ids=["voids-nothing", "crowded-nonsense"]
 )
 @pytest.mark.long("clusters")
-def test_a_worker_that_answers_nonsense_is_named_and_the_others_play(
-    name, answer, words, alone, bot, cluster, comparable, running, tmp_path
+def test_bad_workers_are_named_and_sit_out_and_the_others_play(
+    bad, alone, bot, cluster, comparable, running, tmp_path
 ):
-    """The event doesn't end with it, and nothing of what it says is kept."""
-    (tmp_path / "strange.py").write_text(STRANGE.replace("NAME", name).replace("ANSWER", answer))
+    """A sick one would void one series over and over, and that would end the event. Of one that
+    answers nonsense nothing is kept.
+    """
     field = [bot("ann"), bot("bob")]
-    flags = ["--deals", 2, "--series", 1, "--seed", "s"]
-    one = alone(field, flags)
+    one = alone(field, SMALL)
     cluster.begin()
-    cluster.joined(cluster.add())
-    cluster.joined(cluster.add("--preload", tmp_path / "strange.py"))
+    for number, (preload, _) in enumerate(bad):
+        (tmp_path / f"bad{number}.py").write_text(preload)
+        cluster.joined(cluster.add("--preload", tmp_path / f"bad{number}.py"))
     process = running(
-        "run", *field, *flags, "--on", "dask", cluster.file, "--no-pin", "--out", "two"
+        *("run", *field, *SMALL, "--on", "dask", cluster.file, "--no-pin", "--out", "two"),
+        crew_BUSY_S=600.0,
     )
-    stdout, stderr = process.communicate(timeout=WAIT_S)
+    noted(process, *(words for _, words in bad if "sits out" in words))
+    cluster.add()
+    _, stderr = process.communicate(timeout=WAIT_S)
     assert 0 == process.returncode, stderr
-    assert words in stdout + stderr
+    assert all(words in stderr for _, words in bad if "left out" in words)
     assert one == comparable("two")
 
 
@@ -442,12 +416,10 @@ def test_packages_travel_with_the_bots_that_need_them(
 ):
     """What was fetched where the command runs is the same on a node with the same tools."""
     field = [with_packages, bot("bob")]
-    flags = ["--deals", 2, "--seed", "s"]
-    arena("run", *field, *flags, "--jobs", 1, "--out", "one")
+    arena("run", *field, *SMALL, "--jobs", 1, "--out", "one")
     cluster.begin()
     cluster.add()
-    cluster.add()
-    done = arena("run", *field, *flags, "--on", "dask", cluster.file, "--no-pin", "--out", "two")
+    done = arena("run", *field, *SMALL, "--on", "dask", cluster.file, "--no-pin", "--out", "two")
     assert "is left out" not in done.stderr
     assert comparable("one") == comparable("two")
     here = Path(environment["XDG_CACHE_HOME"]) / "nine-arena" / "packages"
@@ -474,26 +446,28 @@ def test_a_worker_with_other_tools_is_told_to_fetch(arena, bot, cluster, tmp_pat
 
 
 @pytest.mark.long("clusters")
-def test_a_worker_with_another_arena_is_named_and_left_out(arena, bot, cluster, tmp_path):
-    """Its results could differ; with nobody else the event doesn't begin."""
+def test_unfit_workers_are_named_and_left_out(arena, bot, cluster, tmp_path):
+    """One with another arena, whose results could differ; with more threads than cores, where bots
+    would pay with their time; much slower, where they would get less done. With nobody else the
+    event doesn't begin.
+    """
     (tmp_path / "old.py").write_text(OLD)
-    field = [bot("ann"), bot("bob")]
+    (tmp_path / "tried.py").write_text(TRIED)
+    (tmp_path / "trial").write_text("1 1.0")
     cluster.begin()
-    cluster.add("--preload", tmp_path / "old.py")
-    done = arena("run", *field, "--on", "dask", cluster.file, "--no-pin", "--out", "out", code=2)
-    assert "is left out: has arena 0.0.9, here it is" in done.stderr
-    assert "none of its workers can play" in done.stderr
-    assert not (tmp_path / "out").exists()
-
-
-@pytest.mark.long("clusters")
-def test_a_worker_with_more_threads_than_cores_is_named_and_left_out(arena, bot, cluster):
-    """Bots would share cores, and pay with their time."""
-    cluster.begin()
-    cluster.add("--nthreads", 99)
+    for flags in (
+        ("--preload", tmp_path / "old.py"),
+        ("--nthreads", 99),
+        ("--preload", tmp_path / "tried.py"),
+    ):
+        cluster.joined(cluster.add(*flags, TRIAL=str(tmp_path / "trial")))
     field = [bot("ann"), bot("bob")]
     done = arena("run", *field, "--on", "dask", cluster.file, "--out", "out", code=2)
+    assert "is left out: has arena 0.0.9, here it is" in done.stderr
     assert "is left out: has 99 threads, and the machine has room for " in done.stderr
+    assert "is left out: is 0.00 times as fast as the machine here" in done.stderr
+    assert "none of its workers can play" in done.stderr
+    assert not (tmp_path / "out").exists()
 
 
 @pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="needs two cores")
@@ -510,7 +484,7 @@ def test_workers_that_are_each_kept_to_their_own_cores_all_play(arena, bot, clus
         cluster.add(*flags, TRIAL=str(tmp_path / "trial"))
     until_there(cluster, 2)
     field = [bot("ann"), bot("bob")]
-    done = arena("run", *field, "--on", "dask", cluster.file, "--deals", 1, "--out", "out")
+    done = arena("run", *field, *GOLF, "--on", "dask", cluster.file, "--deals", 1, "--out", "out")
     assert "left out" not in done.stderr
 
 
@@ -525,8 +499,8 @@ def test_a_worker_whose_cores_other_workers_had_plays_when_they_have_gone(
     kept = tmp_path / "kept.py"
     kept.write_text("import os\nos.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:1])\n")
     flags = ["--preload", tmp_path / "tried.py", "--preload", kept]
-    field = [bot("ann"), bot("bob", "slow", 6)]
-    event = ["--deals", 6, "--series", 1, "--seed", "s"]
+    field = [bot("ann"), bot("bob", "slow", 3)]
+    event = [*GOLF, "--deals", 4, "--series", 1, "--seed", "s"]
     arena("run", *field, *event, "--jobs", 1, "--out", "one")
     cluster.begin()
     first = cluster.add(*flags, TRIAL=str(tmp_path / "trial"))
@@ -622,11 +596,11 @@ def test_what_is_no_cluster_is_one_line(arena, bot, tmp_path, refused, running, 
 
 @pytest.mark.long("clusters")
 def test_with_tls_nobody_plays_without_a_certificate_of_the_same_authority(
-    arena, authority, bot, cluster, comparable
+    alone, arena, authority, bot, cluster, comparable
 ):
     """No certificate, a foreign authority's, plain TCP: one line each; the right one plays."""
     field = [bot("ann"), bot("bob")]
-    flags = ["--deals", 2, "--seed", "s", "--no-pin"]
+    one, flags = alone(field, SMALL), [*SMALL, "--no-pin"]
     ours, theirs = authority("ours")
     foreign, _ = authority("foreign")
     cluster.begin("--protocol", "tls", "--host", "127.0.0.1", *theirs)
@@ -643,5 +617,4 @@ def test_with_tls_nobody_plays_without_a_certificate_of_the_same_authority(
         )
         assert words in line
     arena("run", *field, *flags, "--on", "dask", cluster.file, *ours, "--out", "two")
-    arena("run", *field, *flags, "--jobs", 1, "--out", "one")
-    assert comparable("one") == comparable("two")
+    assert one == comparable("two")

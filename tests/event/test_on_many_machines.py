@@ -22,12 +22,13 @@ pytestmark = [
 ]
 
 NODES = 4
-# Matches between two kills.
+KILLS = 3
+# Matches between two of them.
 EVERY = 6
 # The least that Dask takes: after so long without a sign of life a connection is given up.
 SILENT = {"DASK_DISTRIBUTED__COMM__TIMEOUTS__TCP": "11s"}
 # Nobody is slow, but four nodes share the cores of one, and a machine may have more to do.
-PATIENT = ("--move-time", "60s", "--start-time", "60s", "--series", 2)
+PATIENT = ("--move-time", "60s", "--start-time", "60s", "--series", 2, "--game", "four-card-golf")
 
 
 class Far:
@@ -97,18 +98,13 @@ def ended(process):
     assert 0 == process.returncode, stderr
 
 
-@pytest.mark.parametrize(
-    ("kills", "flags"),
-    [(3, ["--deals", 6]), (4, ["--until-resolved", "--deals", 6, "--budget", 48])],
-    ids=["plain", "race"],
-)
 def test_workers_that_are_killed_again_and_again_change_no_byte(
-    arena, bot, comparable, far, flags, kills, running, tmp_path
+    arena, bot, comparable, far, running, tmp_path
 ):
-    """A worker every few matches, on one node after another; its successor joins in."""
-    field = [bot("ann"), bot("bob", "slow", 20), bot("cyd", "illegal", 60)]
-    flags = [*flags, *PATIENT, "--seed", "far"]
-    arena("run", *field, *flags, "--jobs", 1, "--out", "one")
+    """A worker every few matches of a race, on one node after another; its successor joins in."""
+    field = [bot("ann"), bot("bob", "slow", 4), bot("cyd", "illegal", 30)]
+    flags = ["--until-resolved", "--deals", 4, "--budget", 36, *PATIENT, "--seed", "far"]
+    arena("run", *field, *flags, "--jobs", 1, "--sandbox", "none", "--out", "one")
     process = running(
         "run", *field, *flags, *far.flags, "--no-pin", "--out", "two", machine=far.mine
     )
@@ -119,11 +115,11 @@ def test_workers_that_are_killed_again_and_again_change_no_byte(
             lost.append(event["reason"])
         if event["event"] == "match":
             matches += 1
-            if killed < kills and matches % EVERY == 0:
+            if killed < KILLS and matches % EVERY == 0:
                 far.replace(killed % NODES)
                 killed += 1
     ended(process)
-    assert kills == killed
+    assert KILLS == killed
     assert lost
     assert comparable("one") == comparable("two")
     event = json.loads((tmp_path / "two" / "event.json").read_text())
@@ -136,8 +132,8 @@ def test_workers_that_are_killed_again_and_again_change_no_byte(
 
 def test_a_cable_that_is_pulled_costs_time_and_nothing_else(arena, bot, comparable, far, running):
     """Nobody says goodbye; what was in play there is played elsewhere, and the node cleans up."""
-    field = [bot("ann"), bot("bob", "slow", 20)]
-    flags = ["--deals", 12, *PATIENT, "--seed", "cable"]
+    field = [bot("ann"), bot("bob", "slow", 4)]
+    flags = ["--deals", 8, *PATIENT, "--seed", "cable", "--sandbox", "none"]
     arena("run", *field, *flags, "--jobs", 1, "--out", "one")
     far.settled()
     process = running(
