@@ -14,11 +14,9 @@ import arena
 
 HERE = Path(__file__).parent
 LINES = {
-    '        "single": "arena.formats.single:Single",\n': (
-        '        "king": "arena.formats.king:King",\n'
-    ),
-    '        "csv": "arena.reports.csv_table:REPORT",\n': (
-        '        "podium": "arena.reports.podium:REPORT",\n'
+    '    "single": "arena.formats.single:Single",\n': ('    "king": "arena.formats.king:King",\n'),
+    '    "csv": "arena.reports.csv_table:REPORT",\n': (
+        '    "podium": "arena.reports.podium:REPORT",\n'
     ),
 }
 BOTS = HERE.parents[1] / "example_bots"

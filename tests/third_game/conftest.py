@@ -15,7 +15,7 @@ import pytest
 import arena
 
 HERE = Path(__file__).parent
-LINE = '        "four-card-golf": "arena.games.four_card_golf:GAME",\n'
+LINE = '    "four-card-golf": "arena.games.four_card_golf:GAME",\n'
 
 BOT = """\
 import json, random, sys
@@ -45,7 +45,7 @@ def extend(package):
     registry = package / "registry.py"
     text = registry.read_text("utf-8")
     assert text.count(LINE) == 1
-    line = '        "open-six": "arena.games.open_six:GAME",\n'
+    line = '    "open-six": "arena.games.open_six:GAME",\n'
     registry.write_text(text.replace(LINE, LINE + line), "utf-8")
 
 
