@@ -26,8 +26,9 @@ import msgspec
 from distributed import Worker, get_worker
 
 from arena.engine.match import FinishedMatch
-from arena.executors import Job, SeriesEnd, WorkerConfig, dask_tasks, report_line
+from arena.executors import Job, SeriesEnd, WorkerConfig, dask_tasks
 from arena.executors.core_probe import CoreTrial
+from arena.executors.worker import report_line
 from arena.model import Bot, Confinement, Machine, MatchRecord
 
 QUIET = {

@@ -17,14 +17,14 @@ the executor, its concurrency and its order.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from typing import Any, Protocol
 
 import msgspec
 import trio
 
 from arena.engine.match import FinishedMatch
-from arena.model import Block, Bot, MatchRecord, Series, Settings
+from arena.model import Block, Bot, Series, Settings
 
 
 class WorkerConfig(msgspec.Struct, frozen=True, kw_only=True):
@@ -65,33 +65,8 @@ Report = FinishedMatch | SeriesEnd
 
 SERIES_END = b'{"type":"series"'
 """How the line of a SeriesEnd begins, and no record's."""
-_TAB = b"\t"
+TAB = b"\t"
 """Between a record and the bots' stderr: JSON has none, it escapes those in strings."""
-
-_encode = msgspec.json.Encoder().encode
-_decode_record = msgspec.json.Decoder(MatchRecord).decode
-_decode_stderr = msgspec.json.Decoder(Mapping[str, str]).decode
-_decode_end = msgspec.json.Decoder(SeriesEnd).decode
-
-
-def report_line(report: Report) -> bytes:
-    if isinstance(report, SeriesEnd):
-        return _encode(report) + b"\n"
-    stderr = _TAB + _encode(report.stderr) if report.stderr else b""
-    return b"%b%b\n" % (_encode(report.record), stderr)
-
-
-def parse_report(line: bytes) -> Report:
-    """The report in a worker's line, without its newline."""
-    if line.startswith(SERIES_END):
-        return _decode_end(line)
-    encoded, _, stderr = line.partition(_TAB)
-    return FinishedMatch(
-        record=_decode_record(encoded),
-        stderr=_decode_stderr(stderr) if stderr else {},
-        encoded=encoded,
-    )
-
 
 Choose = Callable[[Series], int | None]
 """The number of the attempt at a series that is to be played; None: nothing is."""

@@ -16,7 +16,8 @@ from collections.abc import Iterable
 import msgspec
 
 from arena.engine.match import FinishedMatch
-from arena.executors import Job, Report, SeriesEnd, parse_report
+from arena.executors import Job, Report, SeriesEnd
+from arena.executors.local import parse_report
 from arena.model import MatchRecord
 from arena.replay.moves import spec_of
 

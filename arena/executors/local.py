@@ -12,23 +12,48 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import IO, Any
 
 import msgspec
 import trio
 
-from arena.executors import Choose, Job, Reporter, SeriesEnd, WorkerConfig, parse_report
+from arena.engine.match import FinishedMatch
+from arena.executors import (
+    SERIES_END,
+    TAB,
+    Choose,
+    Job,
+    Report,
+    Reporter,
+    SeriesEnd,
+    WorkerConfig,
+)
 from arena.executors.cores import cores
 from arena.executors.series_queue import SeriesQueue, WorkerId, pause
 from arena.exhaustion import why_not_started
-from arena.model import Block
+from arena.model import Block, MatchRecord
 from arena.system import processes
 
 _encode = msgspec.json.Encoder().encode
+_decode_record = msgspec.json.Decoder(MatchRecord).decode
+_decode_stderr = msgspec.json.Decoder(Mapping[str, str]).decode
+_decode_end = msgspec.json.Decoder(SeriesEnd).decode
 _READ_BYTES = 1 << 16
 # For a worker whose input has ended to kill its bots.
 _END_S = 5
+
+
+def parse_report(line: bytes) -> Report:
+    """The report in a worker's line, without its newline."""
+    if line.startswith(SERIES_END):
+        return _decode_end(line)
+    encoded, _, stderr = line.partition(TAB)
+    return FinishedMatch(
+        record=_decode_record(encoded),
+        stderr=_decode_stderr(stderr) if stderr else {},
+        encoded=encoded,
+    )
 
 
 class LocalExecutor:

@@ -20,11 +20,12 @@ from arena import registry
 from arena.deals import Deals
 from arena.engine.match import MatchContext, play_series
 from arena.engine.pipes import Pipes, open_pipes
-from arena.executors import Job, Report, SeriesEnd, WorkerConfig, report_line
+from arena.executors import TAB, Job, Report, SeriesEnd, WorkerConfig
 from arena.exhaustion import ran_out
 from arena.model import HostError
 from arena.system import clock, processes
 
+_encode = msgspec.json.Encoder().encode
 _READ_BYTES = 1 << 16
 # How long a finished match may wait for others before it is sent.
 HELD_S = 0.05
@@ -80,7 +81,15 @@ async def serve(input_pipe: int, output_pipe: int) -> None:
                     with suppress(HostError):  # one trouble is enough
                         await stack.aclose()
                 crowded = _crowded(pipes) if job.try_core and pipes is not None else None
-                out.send(job.end(trouble, bug=bug, crowded=crowded))
+                out.send(
+                    SeriesEnd(
+                        series=job.series.id,
+                        attempt=job.attempt,
+                        trouble=trouble,
+                        bug=bug,
+                        crowded=crowded,
+                    )
+                )
 
 
 def _crowded(pipes: Pipes) -> bool:
@@ -90,6 +99,13 @@ def _crowded(pipes: Pipes) -> bool:
             return False
         clock.sleep(PAUSE_S)
     return True
+
+
+def report_line(report: Report) -> bytes:
+    if isinstance(report, SeriesEnd):
+        return _encode(report) + b"\n"
+    stderr = TAB + _encode(report.stderr) if report.stderr else b""
+    return b"%b%b\n" % (_encode(report.record), stderr)
 
 
 class _Output:

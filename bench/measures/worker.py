@@ -16,7 +16,8 @@ from pathlib import Path
 import msgspec
 
 from arena.engine.match import FinishedMatch
-from arena.executors import Job, WorkerConfig, parse_report
+from arena.executors import Job, WorkerConfig
+from arena.executors.local import parse_report
 from arena.model import Bot, MatchRecord, Series
 from measures.conversation import SECRET, settings_of
 

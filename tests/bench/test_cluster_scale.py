@@ -9,7 +9,8 @@ from cluster_scale import Idle, Load, Model, Took, beats, fitted, tasks_of
 from measures.conversation import Conversation, series_of, settings_of
 from simulated_workers import Canned, Counts
 
-from arena.executors import Job, SeriesEnd, parse_report
+from arena.executors import Job, SeriesEnd
+from arena.executors.local import parse_report
 
 
 def idle(workers):

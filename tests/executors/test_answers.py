@@ -3,8 +3,9 @@
 import pytest
 
 from arena.engine.match import FinishedMatch
-from arena.executors import Job, SeriesEnd, report_line
+from arena.executors import Job, SeriesEnd
 from arena.executors.answers import InvalidAnswerError, parse_answer
+from arena.executors.worker import report_line
 from arena.model import Fault, FaultKind, MatchSpec, Series
 from tests.records import match_record
 

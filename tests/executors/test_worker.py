@@ -9,8 +9,9 @@ import pytest
 import trio
 
 from arena.engine.match import FinishedMatch
-from arena.executors import SeriesEnd, parse_report, report_line
-from arena.executors.worker import HELD_BYTES, HELD_S, _Output
+from arena.executors import SeriesEnd
+from arena.executors.local import parse_report
+from arena.executors.worker import HELD_BYTES, HELD_S, _Output, report_line
 from tests.records import match_record
 
 
