@@ -16,7 +16,6 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Sequence
 from itertools import combinations_with_replacement
-from operator import mul
 from typing import Final
 
 from arena.games import Hole, HoleDeck
@@ -90,83 +89,48 @@ class FourCardWalk(LuckWalk):
             seats=seats,
             order=order,
             deck=deck,
+            tables=tables,
             size=CARDS,
             kinds=KIND,
             pack=[packs * cards for cards in PACK],
         )
-        self._tables = tables
-        self._known = [[UNKNOWN] * CARDS for _ in range(seats)]
         self._hands = [_NONE] * seats
 
     def _begin(self) -> None:
-        tables = self._tables
         for seat in self._order:
             for at in NEAR:
-                hands = self._turned(seat)
-                value = tables.value[self._class(seat)]
-                card = self._cards[seat][at]
-                worth = [value[hand] for hand in hands]
-                self._note(LuckKind.PEEK, tables.own, seat, worth, card, self._hidden)
+                hands, card = self._with_each(seat), self._cards[seat][at]
                 self._cross(LuckKind.PEEK, seat, hands, card, self._hidden)
-                self._know(seat, at, card)
-        (card,) = self._pile
+                self._turn(seat, at, LuckKind.PEEK)
         first = self._order[0]
-        self._note(LuckKind.FIRST, tables.first, first, self._gains(first), card, self._hidden)
-        self._hidden[card] -= 1
+        self._first(self._tables.first, self._gains(first, first))
 
-    def _move(self, seat: int, move: str) -> None:
-        if move == "draw":
-            self._draws(seat)
-            return
-        self._hole.apply(seat, move)
-        word, _, place = move.partition(" ")
+    def _act(self, seat: int, word: str, place: str) -> None:  # noqa: ARG002 - the others' interface
         if word == "knock":
             self._ended = seat
-        elif word == "discard":
-            self._pile.append(self._hand)
         else:
-            self._replace(seat, int(place), self._hand if word == "swap" else self._pile.pop())
+            self._pile.append(self._hand)
 
-    def _reveal(self) -> None:
-        for seat in self._order:
-            for at, known in enumerate(self._known[seat]):
-                if known == UNKNOWN:
-                    worth = [_PLAIN[hand] for hand in self._turned(seat)]
-                    card = self._cards[seat][at]
-                    self._note(LuckKind.REVEAL, self._tables.own, seat, worth, card, self._hidden)
-                    self._know(seat, at, card)
-
-    def _draws(self, seat: int) -> None:
-        card = self._draw(seat)
+    def _drawn(self, seat: int, card: int) -> None:
         tables, stock = self._tables, self._stock
         worth, hands = tables.best(self._class(seat), self._hands[seat])
         self._note(LuckKind.DRAW, tables.own, seat, worth, card, stock)
         self._cross(LuckKind.DRAW, seat, hands, card, stock)
-        self._drawn(card)
 
-    def _replace(self, seat: int, at: int, card: int) -> None:
-        cards, known = self._cards[seat], self._known[seat]
-        out, was = cards[at], known[at]
-        self._hands[seat] += CODE[card] - CODE[was]
-        cards[at] = known[at] = card
-        if was == UNKNOWN:
-            following = self._following[seat]
-            if following != self._ended:
-                gains = self._gains(following)
-                self._note(LuckKind.OUT, self._tables.out, following, gains, out, self._hidden)
-            self._hidden[out] -= 1
-        self._pile.append(out)
+    def _turned(self, seat: int, at: int, kind: LuckKind) -> list[int]:  # noqa: ARG002 - any place is alike
+        peek = kind is LuckKind.PEEK
+        value = self._tables.value[self._class(seat)] if peek else _PLAIN
+        return [value[hand] for hand in self._with_each(seat)]
 
-    def _turned(self, seat: int) -> list[int]:
+    def _with_each(self, seat: int) -> list[int]:
         """By card, the seat's hand if an unknown card of it is that one."""
         without = self._hands[seat] - CODE[UNKNOWN]
         return [without + code for code in CODE[:KINDS]]
 
-    def _know(self, seat: int, at: int, card: int) -> None:
-        """A card becomes known to at least one seat."""
-        self._hidden[card] -= 1
-        self._known[seat][at] = card
-        self._hands[seat] += CODE[card] - CODE[UNKNOWN]
+    def _show(self, seat: int, at: int, card: int) -> None:
+        known = self._known[seat]
+        self._hands[seat] += CODE[card] - CODE[known[at]]
+        known[at] = card
 
     def _class(self, seat: int) -> int:
         """The class of the best hand among the others."""
@@ -190,12 +154,9 @@ class FourCardWalk(LuckWalk):
             values = [worth[min(limit, group)] for group in classes]
             self._note(kind, tables.cross, other, values, card, pool)
 
-    def _gains(self, seat: int) -> list[int]:
-        """By card, what the seat gains if it lies on the pile in its turn: over the mean draw."""
+    def _gains(self, seat: int, before: int) -> list[int]:  # noqa: ARG002 - whoever it is
         worth, _ = self._tables.best(self._class(seat), self._hands[seat])
-        stock: Sequence[int] = self._stock if self._left else PACK
-        mean = sum(map(mul, worth, stock)) // sum(stock)
-        return [value - mean if value < mean else 0 for value in worth]
+        return self._above_draw(worth)
 
 
 MEASURE: Final = Measure("four_card_golf.json", HandTables, FourCardWalk)

@@ -106,11 +106,16 @@ class PlayNineWalk(LuckWalk):
         self, hole: Hole, *, seats: int, order: Sequence[int], deck: HoleDeck, tables: ColumnTables
     ) -> None:
         super().__init__(
-            hole, seats=seats, order=order, deck=deck, size=CARDS, kinds=KIND, pack=PACK
+            hole,
+            seats=seats,
+            order=order,
+            deck=deck,
+            tables=tables,
+            size=CARDS,
+            kinds=KIND,
+            pack=PACK,
         )
-        self._tables = tables
         self._down = [CARDS] * seats
-        self._shown = [[DOWN] * CARDS for _ in range(seats)]
         self._columns = [[SQUARE * DOWN + DOWN] * COLUMNS for _ in range(seats)]
         """By seat, the key of each column: 15 times the upper card and the lower one."""
         self._matched: list[dict[int, int]] = [{} for _ in range(seats)]
@@ -120,75 +125,48 @@ class PlayNineWalk(LuckWalk):
         self._others_of = {seat: [o for o in order if o != seat] for seat in order}
 
     def _begin(self) -> None:
-        (card,) = self._pile
-        tables = self._tables
-        self._note(LuckKind.FIRST, tables.own, self._order[0], tables.first, card, self._hidden)
-        self._hidden[card] -= 1
+        self._first(self._tables.own, self._tables.first)
+
+    def _drawn(self, seat: int, card: int) -> None:
+        uses = self._uses(seat, 0 if self._ended is not None else self._others(seat))
+        self._note(LuckKind.DRAW, self._tables.own, seat, uses, card, self._stock)
 
     def _move(self, seat: int, move: str) -> None:
-        if move == "draw":
-            card = self._draw(seat)
-            uses = self._uses(seat, 0 if self._ended is not None else self._others(seat))
-            self._note(LuckKind.DRAW, self._tables.own, seat, uses, card, self._stock)
-            self._drawn(card)
-            return
-        self._hole.apply(seat, move)
-        word, _, place = move.partition(" ")
-        if word == "flip":
-            self._pile.append(self._hand)
-            self._down[seat] -= 1
-            self._turn(seat, int(place), LuckKind.FLIP, self._horizon(seat))
-        elif word == "skip":
-            self._pile.append(self._hand)
-        elif word == "tee":
-            # Nobody's tee-off knows another's; each card is noted given those before it.
-            self._down[seat] -= 2
-            for at in place.split(" "):
-                self._turn(seat, int(at), LuckKind.TEE, _HORIZON[_TEED][_TEED])
-        else:
-            self._replace(seat, int(place), self._hand if word == "swap" else self._pile.pop())
+        super()._move(seat, move)
         if self._ended is None and not self._down[seat]:
             self._ended = seat
 
-    def _reveal(self) -> None:
-        for seat in self._order:
-            for at, card in enumerate(self._shown[seat]):
-                if card == DOWN:
-                    self._turn(seat, at, LuckKind.REVEAL, OVER)
+    def _act(self, seat: int, word: str, place: str) -> None:
+        if word == "tee":
+            # Nobody's tee-off knows another's; each card is noted given those before it.
+            for at in place.split(" "):
+                self._turn(seat, int(at), LuckKind.TEE)
+            return
+        self._pile.append(self._hand)
+        if word == "flip":
+            self._turn(seat, int(place), LuckKind.FLIP)
 
-    def _replace(self, seat: int, at: int, card: int) -> None:
-        cards = self._cards[seat]
-        out = cards[at]
-        if self._shown[seat][at] == DOWN:
-            self._down[seat] -= 1
-            following = self._following[seat]
-            if following != self._ended:
-                gains = self._gains(following, seat)
-                self._note(LuckKind.OUT, self._tables.out, following, gains, out, self._hidden)
-            self._hidden[out] -= 1
-        self._pile.append(out)
-        cards[at] = card
-        self._show(seat, at, card)
-
-    def _turn(self, seat: int, at: int, kind: LuckKind, horizon: int) -> None:
-        beside = self._shown[seat][at ^ COLUMNS]
-        values = self._tables.beside[horizon][beside]
+    def _turned(self, seat: int, at: int, kind: LuckKind) -> list[int]:
+        horizon = OVER
+        if kind is LuckKind.TEE:
+            horizon = _HORIZON[_TEED][_TEED]
+        elif kind is LuckKind.FLIP:
+            horizon = self._horizon(seat, 1)
+        beside = self._known[seat][at ^ COLUMNS]
+        values: list[int] = self._tables.beside[horizon][beside]
         columns = self._matched[seat].get(beside)
         if columns:
             values = values.copy()
             values[beside] += BONUS[columns]
-        card = self._cards[seat][at]
-        self._note(kind, self._tables.own, seat, values, card, self._hidden)
-        self._hidden[card] -= 1
-        self._show(seat, at, card)
+        return values
 
     def _show(self, seat: int, at: int, card: int) -> None:
-        """A card lies face up at a position now."""
-        shown = self._shown[seat]
-        before, beside, matched = shown[at], shown[at ^ COLUMNS], self._matched[seat]
-        shown[at] = card
+        known = self._known[seat]
+        before, beside, matched = known[at], known[at ^ COLUMNS], self._matched[seat]
+        self._down[seat] -= before == DOWN
+        known[at] = card
         column = at % COLUMNS
-        self._columns[seat][column] = SQUARE * shown[column] + shown[column + COLUMNS]
+        self._columns[seat][column] = SQUARE * known[column] + known[column + COLUMNS]
         self._uses_of[seat].clear()
         if before == beside != DOWN:
             matched[beside] -= 1
@@ -200,19 +178,15 @@ class PlayNineWalk(LuckWalk):
         down = self._down
         return min([down[other] for other in self._others_of[seat]])
 
-    def _horizon(self, seat: int) -> int:
-        """The horizon of a seat that has just moved."""
+    def _horizon(self, seat: int, turned: int = 0) -> int:
+        """The horizon of a seat behind its move, which turns so many more cards."""
         if self._ended is not None:
             return OVER
-        return _HORIZON[self._down[seat]][self._others(seat)]
+        return _HORIZON[self._down[seat] - turned][self._others(seat)]
 
     def _gains(self, seat: int, before: int) -> list[int]:
-        """By card: what the seat gains, over a mean draw, if `before` it leaves it on the pile."""
         last = self._ended is not None or not self._down[before]
-        uses = self._uses(seat, 0 if last else self._others(seat))
-        stock: Sequence[int] = self._stock if self._left else PACK
-        mean = sum(map(mul, uses, stock)) // sum(stock)
-        return [use - mean if use < mean else 0 for use in uses]
+        return self._above_draw(self._uses(seat, 0 if last else self._others(seat)))
 
     def _uses(self, seat: int, others: int) -> list[int]:
         """By card: what changes if the seat makes the best of it.
@@ -250,10 +224,10 @@ class PlayNineWalk(LuckWalk):
     ) -> list[int]:
         """`best`, if one more column of a value that is matched counts less by the bonus."""
         now, after, step = horizons
-        shown, tables = self._shown[seat], self._tables
+        known, tables = self._known[seat], self._tables
         best = best.copy()
-        for at, beside in enumerate(shown):
-            if beside == matched != (card := shown[at ^ COLUMNS]):
+        for at, beside in enumerate(known):
+            if beside == matched != (card := known[at ^ COLUMNS]):
                 key = SQUARE * card + beside
                 if card == DOWN:
                     gained = tables.beside[after][beside][matched] - tables.value[after][key]

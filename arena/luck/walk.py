@@ -15,8 +15,10 @@ everywhere. A card leaves the pool only after it was noted.
 from __future__ import annotations
 
 import enum
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from operator import mul
+from typing import Any
 
 from arena.games import Hole, HoleDeck, IllegalMoveError
 
@@ -38,7 +40,7 @@ Noted = tuple[int, LuckKind, int, float]
 """Move, kind, seat, luck."""
 
 
-class LuckWalk:
+class LuckWalk(ABC):
     """The part of a walk that is common to all games. Cards are numbered by kind, from 0."""
 
     def __init__(
@@ -48,6 +50,7 @@ class LuckWalk:
         seats: int,
         order: Sequence[int],
         deck: HoleDeck,
+        tables: Any,  # noqa: ANN401 - each game has its own
         size: int,
         kinds: Sequence[int],
         pack: Sequence[int],
@@ -56,13 +59,18 @@ class LuckWalk:
         cards = [kinds[card] for card in deck.cards]
         self._hole = hole
         self._kinds = kinds
+        self._tables = tables
         self._order = order
         self._following = dict(zip(order, (*order[1:], order[0]), strict=True))
         """By seat, the next one to play."""
         self._cards: list[list[int]] = [[] for _ in range(seats)]
         for place, seat in enumerate(order):
             self._cards[seat] = cards[place:dealt:players]
+        self._unknown = len(pack)
+        """The kind of a card that no seat knows."""
+        self._known = [[self._unknown] * size for _ in range(seats)]
         self._pile = [cards[dealt]]
+        self._pack = pack
         self._hidden = list(pack)
         """By kind, how many cards that no seat knows are face down (or in the stock, while
         that is the first one)."""
@@ -86,19 +94,56 @@ class LuckWalk:
             move(acting[0], played)
         if hole.to_act():
             raise IllegalMoveError("the hole was not played to its end")
-        self._reveal()
+        for seat in self._order:
+            for at, card in enumerate(self._known[seat]):
+                if card == self._unknown:
+                    self._turn(seat, at, LuckKind.REVEAL)
         return hole.scores()
 
+    @abstractmethod
     def _begin(self) -> None:
-        """What chance does before the first move."""
-        raise NotImplementedError
+        """Note what chance does before the first move."""
+
+    @abstractmethod
+    def _drawn(self, seat: int, card: int) -> None:
+        """Note the luck of a draw; the stock still counts the card."""
+
+    @abstractmethod
+    def _act(self, seat: int, word: str, place: str) -> None:
+        """A move that neither draws nor replaces a card."""
+
+    @abstractmethod
+    def _turned(self, seat: int, at: int, kind: LuckKind) -> Sequence[int]:
+        """By card, what the seat's cards are worth if that is the one that is turned there."""
+
+    @abstractmethod
+    def _show(self, seat: int, at: int, card: int) -> None:
+        """At least one seat knows the card at a position now."""
+
+    @abstractmethod
+    def _gains(self, seat: int, before: int) -> Sequence[int]:
+        """By card, what the seat gains if `before` it leaves that one on the pile."""
 
     def _move(self, seat: int, move: str) -> None:
-        raise NotImplementedError
-
-    def _reveal(self) -> None:
-        """What chance does after the last move."""
-        raise NotImplementedError
+        if move == "draw":
+            if not self._left:
+                self._reshuffle()
+            self._hole.apply(seat, move)
+            card = self._hole.drawn(seat)
+            assert card is not None
+            self._hand = hand = self._kinds[card]
+            self._drawn(seat, hand)
+            self._stock[hand] -= 1
+            self._left -= 1
+            return
+        self._hole.apply(seat, move)
+        word, _, place = move.partition(" ")
+        if word == "swap":
+            self._replace(seat, int(place), self._hand)
+        elif word == "take":
+            self._replace(seat, int(place), self._pile.pop())
+        else:
+            self._act(seat, word, place)
 
     def _note(  # noqa: PLR0917 - called some four hundred times a match
         self,
@@ -114,20 +159,36 @@ class LuckWalk:
         luck = weight * (values[card] * left - sum(map(mul, values, pool))) / left
         self.noted.append((self._at, kind, seat, luck))
 
-    def _draw(self, seat: int) -> int:
-        """The kind of the card that the seat draws; the stock still counts it."""
-        if not self._left:
-            self._reshuffle()
-        self._hole.apply(seat, "draw")
-        card = self._hole.drawn(seat)
-        assert card is not None
-        self._hand = hand = self._kinds[card]
-        return hand
+    def _first(self, weight: int, values: Sequence[int]) -> None:
+        """Note the luck of the first card of the pile."""
+        (card,) = self._pile
+        self._note(LuckKind.FIRST, weight, self._order[0], values, card, self._hidden)
+        self._hidden[card] -= 1
 
-    def _drawn(self, card: int) -> None:
-        """The card has left the stock."""
-        self._stock[card] -= 1
-        self._left -= 1
+    def _turn(self, seat: int, at: int, kind: LuckKind) -> None:
+        card = self._cards[seat][at]
+        values = self._turned(seat, at, kind)
+        self._note(kind, self._tables.own, seat, values, card, self._hidden)
+        self._hidden[card] -= 1
+        self._show(seat, at, card)
+
+    def _replace(self, seat: int, at: int, card: int) -> None:
+        out, was = self._cards[seat][at], self._known[seat][at]
+        self._cards[seat][at] = card
+        self._show(seat, at, card)
+        if was == self._unknown:
+            following = self._following[seat]
+            if following != self._ended:
+                gains = self._gains(following, seat)
+                self._note(LuckKind.OUT, self._tables.out, following, gains, out, self._hidden)
+            self._hidden[out] -= 1
+        self._pile.append(out)
+
+    def _above_draw(self, uses: Sequence[int]) -> list[int]:
+        """By card, what its use gains over the mean of a draw."""
+        stock = self._stock if self._left else self._pack
+        mean = sum(map(mul, uses, stock)) // sum(stock)
+        return [use - mean if use < mean else 0 for use in uses]
 
     def _reshuffle(self) -> None:
         """All of the pile but its top is the new stock; what is face down stays hidden."""

@@ -9,7 +9,7 @@ from arena import luck
 from arena.deals import Deals, secret_from_seed
 from arena.games.observer import ObservedGame
 from arena.luck import read
-from arena.luck.walk import LuckKind, LuckWalk
+from arena.luck.walk import LuckKind
 from arena.model import FaultKind, MatchSpec, Settings, UserError
 from arena.referee import Failure, Referee
 from arena.registry import GAMES, game
@@ -190,20 +190,3 @@ def test_a_record_that_is_not_true_is_refused(name):
     ):
         with pytest.raises(UserError, match="hole 1, played again, comes to another end"):
             luck.sums(changed(record, **fields), **named)
-
-
-def test_a_walk_of_no_game_walks_nowhere(play):
-    """Each game says what chance does in it."""
-    played = play("play-nine", 2, (low, low), 0)
-    walk = LuckWalk(
-        played.start(played.deck),
-        seats=2,
-        order=(0, 1),
-        deck=played.deck,
-        size=8,
-        kinds=played.module.KIND,
-        pack=played.module.PACK,
-    )
-    for step in (walk._begin, lambda: walk._move(0, "draw"), walk._reveal):
-        with pytest.raises(NotImplementedError):
-            step()
