@@ -68,9 +68,6 @@ class FinishedMatch(msgspec.Struct, frozen=True, kw_only=True):
     """The record as the JSON that a worker of this machine sent, for the log to take as it is."""
 
 
-# ---------------------------------------------------------------------------------- start-up
-
-
 async def start_bot(
     pipes: Pipes, context: MatchContext, entrant: str
 ) -> tuple[Contestant, Failure | None]:
@@ -143,9 +140,6 @@ async def start_bots(
         contestant.cpu()
         contestant.book()
     return contestants, unready
-
-
-# -------------------------------------------------------------------------------------- play
 
 
 async def play_series(

@@ -48,7 +48,8 @@ class Pipes:
         self._epoll = processes.poller()
         self._poll = self._epoll.poll
         self._by_id: dict[int, Contestant] = {}
-        self._by_fd: dict[int, tuple[Contestant, str]] = {}
+        self._by_fd: dict[int, tuple[Contestant, str, Callable[[Contestant], None]]] = {}
+        """Whose it is, as what, and what is done when it is ready."""
         self.due = clock.monotonic() + CHECKPOINT_S  # when other trio tasks get their turn
         self.core = Core()
         self.waited = 0.0  # what this thread had waited for its core at the last checkpoint
@@ -64,8 +65,6 @@ class Pipes:
             self._forget(contestant)
         self._epoll.close()
         self.core.close()
-
-    # ---- time
 
     def reading(self, contestant: Contestant, at: float | None = None) -> Reading:
         """What its processes have used and waited; dated `at`, if that is given."""
@@ -87,8 +86,6 @@ class Pipes:
                 known_at = min(known_at, other.known_at)
         return used / self.core.cores + (at - known_at)
 
-    # ---- processes
-
     def start(
         self, bot: Bot, backend: Backend, limits: Limits, *, freeze: bool = False
     ) -> Contestant:
@@ -109,10 +106,11 @@ class Pipes:
             raise HostError(f"can't start a process: {error}") from error
         contestant = Contestant(process, limits, rests=freeze)
         self._by_id[process.id] = contestant
-        for fd, role in ((process.stdout, "stdout"), (process.stderr, "errors")):
-            self._by_fd[fd] = (contestant, role)
+        self._by_fd[process.stdin] = (contestant, "stdin", self._flush)
+        self._by_fd[process.stdout] = (contestant, "stdout", self._hear)
+        self._by_fd[process.stderr] = (contestant, "errors", self._log)
+        for fd in (process.stdout, process.stderr):
             self._epoll.register(fd, processes.READABLE)
-        self._by_fd[process.stdin] = (contestant, "stdin")
         return contestant
 
     async def started(self, contestant: Contestant) -> None:
@@ -156,8 +154,6 @@ class Pipes:
         """Close its standard input; discard what has not been written yet."""
         contestant.out.clear()
         self._close(contestant.stdin)
-
-    # ---- bytes
 
     def ask(self, contestant: Contestant, data: bytes | bytearray) -> None:
         """Send a message that wants an answer, and listen for it."""
@@ -255,20 +251,12 @@ class Pipes:
         """Poll: move bytes, blocking this process for at most so long; False: none moved."""
         events = self._poll(seconds)
         for fd, _ in events:
-            self._move(fd)
+            if fd in self._by_fd:
+                contestant, _, handle = self._by_fd[fd]
+                handle(contestant)
+            elif fd == self._spawner.fileno():
+                self._reap()
         return bool(events)
-
-    def _move(self, fd: int) -> None:
-        if fd == self._spawner.fileno():
-            self._reap()
-        elif fd in self._by_fd:
-            contestant, role = self._by_fd[fd]
-            if role == "stdout":
-                self._hear(contestant)
-            elif role == "errors":
-                self._log(contestant)
-            else:
-                self._flush(contestant)
 
     async def rest(self, seconds: float) -> None:
         """Let other tasks run until there is something to move, or the time is over."""
@@ -338,7 +326,7 @@ class Pipes:
 
     def _close(self, fd: int) -> None:
         if fd in self._by_fd:
-            contestant, role = self._by_fd.pop(fd)
+            contestant, role, _ = self._by_fd.pop(fd)
             setattr(contestant, role, -1)
             with suppress(OSError):  # an input that was never full is not registered
                 self._epoll.unregister(fd)

@@ -17,7 +17,6 @@ from arena.engine.pipes import Pipes
 from arena.model import Bot, Limits
 from arena.sandbox import Backend, Exited
 from arena.system import clock, processes
-from arena.wire.session import BotSession
 
 
 class BotLine(msgspec.Struct, frozen=True):
@@ -48,27 +47,6 @@ class OutputEnd(msgspec.Struct, frozen=True):
 Output = BotLine | Silence | Flood | OutputEnd
 
 
-class _Unjudged(BotSession):
-    __slots__ = ("heard",)
-
-    def __init__(self, line_bytes: int) -> None:
-        super().__init__(line_bytes)
-        self.heard = 0.0
-
-    def receive(self, data: bytes) -> bool:
-        self.heard = clock.monotonic()
-        return super().receive(data)
-
-    def take(self) -> BotLine | Flood | None:
-        """As it came: with its carriage return."""
-        end = self.held.find(b"\n")
-        if not 0 <= end <= self._limit:
-            return Flood(self.held) if self.full else None
-        line = BotLine(self.held[:end], self.heard)
-        self.held = self.held[end + 1 :]
-        return line
-
-
 class Solo:
     """A bot's process and the conversation with it; made by `open_solo`."""
 
@@ -76,7 +54,7 @@ class Solo:
         self.began = clock.monotonic()
         self._pipes = pipes
         self.bot = pipes.start(bot, backend, limits)
-        self.bot.session = self._heard = _Unjudged(limits.line_bytes)
+        self._line_bytes = limits.line_bytes
 
     def send(self, data: bytes) -> None:
         """Write these bytes, which needn't be one line. What the pipe can't take follows later."""
@@ -94,17 +72,21 @@ class Solo:
 
     async def line(self, seconds: float) -> Output:
         """Wait for its next line, or for what came instead of one, at most so many seconds."""
-        deadline = clock.monotonic() + seconds
+        session, deadline = self.bot.session, clock.monotonic() + seconds
         while True:
-            if (line := self._heard.take()) is not None:
-                return line
-            if self._heard.ended:
+            line, newline, rest = session.held.partition(b"\n")
+            if newline and len(line) <= self._line_bytes:
+                session.held = rest
+                return BotLine(line, self.bot.heard)
+            if session.full:
+                return Flood(session.held)
+            if session.ended:
                 await self._pipes.status(self.bot)
-                return OutputEnd(self._heard.held, self.bot.status(), self.bot.exited)
+                return OutputEnd(session.held, self.bot.status(), self.bot.exited)
             self._pipes.ask(self.bot, b"")  # listen again, where it was full
             left = deadline - clock.monotonic()
             if left <= 0:
-                return Silence(self._heard.held)
+                return Silence(session.held)
             await self._pipes.wait(left)
 
     async def rest(self, seconds: float) -> None:

@@ -52,17 +52,7 @@ class Landlock:
         """Run the canary, until it has once succeeded."""
         if self._working:
             return self._working
-        found = self._probe()
-        self._working = found if found.works else None
-        return found
-
-    def plan(self, launch: Launch) -> SpawnPlan:
-        found = self.probe()
-        if not found.works:
-            raise HostError(f"Landlock does not work here: {found.detail}")
-        return self._plan(launch)
-
-    def _probe(self) -> Probe:
+        memory = ""
         if not self.abi:
             problem = "the kernel has no Landlock (5.13 or newer; switched on by lsm=landlock,…)"
         elif not seccomp.supported():
@@ -71,19 +61,22 @@ class Landlock:
             problem, memory = canary.run_canary(self._plan, namespaces=False)
         if problem:
             return Probe(name=self.name, works=False, detail=problem)
-        return Probe(
+        traces = () if environment.has_spare_uids() else ("access times",)
+        self._working = Probe(
             name=self.name,
             works=True,
             detail=f"Landlock ABI {self.abi}",
             memory=memory,
             kept=tuple(GUARANTEES),
-            gaps=(
-                *environment.open_gaps(memory),
-                "file names",
-                "process numbers",
-                *([] if environment.has_spare_uids() else ["access times"]),
-            ),
+            gaps=(*environment.open_gaps(memory), "file names", "process numbers", *traces),
         )
+        return self._working
+
+    def plan(self, launch: Launch) -> SpawnPlan:
+        found = self.probe()
+        if not found.works:
+            raise HostError(f"Landlock does not work here: {found.detail}")
+        return self._plan(launch)
 
     def _plan(self, launch: Launch) -> SpawnPlan:
         root = environment.has_spare_uids()
