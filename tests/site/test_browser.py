@@ -113,45 +113,53 @@ def album_of(folder, match):
 @pytest.mark.parametrize("which", ["event", "crowd"])
 @pytest.mark.long("every browser case")
 def test_every_moment_is_that_of_arena_replay_card_by_card(browse, site, which, request):
-    """All holes of a match and its end, whoever watches; and the match with a fault."""
+    """Of a whole match of three, of the last hole at a table of eight, and of the match with a
+    fault; as those in the first and the last seat see it, the last hole.
+    """
     folder = request.getfixturevalue(which)
     held = read_event(folder)
     records = sorted(read_records(folder), key=lambda record: record.id)
-    wanted = [next(r for r in records if r.faults), records[0]] if which == "event" else records[:1]
+    last = len(records[0].seats) - 1
+    # A record, who watches it, and from which hole on; no hole: from the first.
+    wanted = [(records[0], seat, 9) for seat in (0, last)]
+    if which == "event":
+        wanted += [(records[0], None, 0), (next(r for r in records if r.faults), None, 0)]
+    else:
+        wanted += [(records[0], None, 9)]
     slug = slug_of(site, held.settings.game)
     page = browse(f"e/{slug}/replay.html")
-    for record in wanted:
+    for record, watcher, hole in wanted:
         album = album_of(folder, record.id)
-        seats = (None, 0, len(record.seats) - 1)
-        for watcher in seats if not record.faults else (None,):
-            seat = "" if watcher is None else f"&seat={watcher}"
-            first = album.moments[0].hole
-            # Another query, so that it is another page.
-            asked = f"?{watcher}#m={record.id}&h={first}&s=0{seat}"
-            page.goto(f"{site.as_uri()}/e/{slug}/replay.html{asked}")
-            page.wait_for_selector("#felt[data-moment='0']")
-            assert record.id in page.text_content("#moment")
-            # One call for all moments: forward by the key, reading the table after each.
-            seen = page.evaluate(
-                f"""(count) => {{
-                  const read = {TABLE};
-                  const found = [read()];
-                  for (let at = 1; at < count; at += 1) {{
-                    document.body.dispatchEvent(
-                      new KeyboardEvent("keydown", {{ key: "ArrowRight", bubbles: true }}));
-                    found.push(read());
-                  }}
-                  return found;
-                }}""",
-                len(album.moments),
-            )
-            for at, shown in enumerate(seen):
-                expected = drawn(album, at, watcher)
-                if watcher is not None:  # a hand that isn't seen is a card's back here
-                    assert shown["hand"] in ("", expected["hand"])
-                assert {**shown, "hand": expected["hand"]} == expected, (record.id, watcher, at)
-                if watcher is None:
-                    assert shown["hand"] == expected["hand"]
+        seat = "" if watcher is None else f"&seat={watcher}"
+        hole = hole or album.moments[0].hole
+        begin = album.first_of(hole)
+        # Another query, so that it is another page.
+        asked = f"?{watcher}#m={record.id}&h={hole}&s=0{seat}"
+        page.goto(f"{site.as_uri()}/e/{slug}/replay.html{asked}")
+        page.wait_for_selector(f"#felt[data-moment='{begin}']")
+        assert record.id in page.text_content("#moment")
+        # One call for all moments: forward by the key, reading the table after each.
+        seen = page.evaluate(
+            f"""(count) => {{
+              const read = {TABLE};
+              const found = [read()];
+              for (let at = 1; at < count; at += 1) {{
+                document.body.dispatchEvent(
+                  new KeyboardEvent("keydown", {{ key: "ArrowRight", bubbles: true }}));
+                found.push(read());
+              }}
+              return found;
+            }}""",
+            len(album.moments) - begin,
+        )
+        assert len(seen) > 3
+        for at, shown in enumerate(seen, begin):
+            expected = drawn(album, at, watcher)
+            if watcher is not None:  # a hand that isn't seen is a card's back here
+                assert shown["hand"] in ("", expected["hand"])
+            assert {**shown, "hand": expected["hand"]} == expected, (record.id, watcher, at)
+            if watcher is None:
+                assert shown["hand"] == expected["hand"]
 
 
 @pytest.mark.long("every browser case")
@@ -246,8 +254,10 @@ def test_the_rules_of_four_card_golf_are_opened_from_each_page_of_its_event(brow
     """In the page's language, and by a click."""
     slug = slug_of(site, "four-card-golf")
     bot = bot_slug(read_event(crowd).entrants[0].id)
+    page = browse(f"e/{slug}/index.html?lang=fr")
     for name in ("index", "matrix", "matches", "method", "replay", f"b/{bot}"):
-        page = browse(f"e/{slug}/{name}.html?lang=fr")
+        page.goto(f"{site.as_uri()}/e/{slug}/{name}.html?lang=fr")
+        page.wait_for_selector("html[data-ready]")
         page.click("a[data-rules]")
         page.wait_for_url("**/rules/four-card-golf.fr.html")
         assert page.text_content("h1") == "Four-Card Golf"
@@ -290,8 +300,9 @@ def test_hostile_names_and_messages_are_text(browse, site, event):
 PAGES = ("index", "ranking", "matrix", "matches", "replay", "bot", "method", "career", "rules")
 
 
-@pytest.mark.parametrize("phone", [False, True], ids=["desktop", "phone"])
-@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+@pytest.mark.parametrize(
+    ("phone", "dark"), [(True, False), (False, True)], ids=["light-phone", "dark-desktop"]
+)
 @pytest.mark.long("every browser case", quick=("light-phone",))
 def test_every_page_is_accessible_and_fits(browse, site, axe, *, phone, dark):
     """axe-core finds nothing, and nothing but tables scrolls sideways."""
