@@ -103,7 +103,7 @@ def sat(chromium, bot_folder, tmp_path):
 @pytest.mark.long("every browser case")
 def test_nine_holes_by_clicking(sat, tmp_path, game):
     """No error, nothing from elsewhere; the score card is the record's; then it is over."""
-    process, hand = sat("--game", game, "--turn-cap", "2", "--no-playoff")
+    process, hand = sat("--game", game, "--turn-cap", "1", "--no-playoff")
     holes = 0
     while (wanted := hand.wanted()) != "over":
         if wanted == "hole":
