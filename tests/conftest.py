@@ -6,6 +6,7 @@ The small events have real records and no processes, for tests of whatever reads
 import collections
 import contextlib
 import fcntl
+import gc
 import hashlib
 import json
 import os
@@ -111,6 +112,17 @@ def pytest_configure(config):
     config.pluginmanager.register(Turns(config), "turns")
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_collection():
+    """Thousands of tests are never garbage: looking through them takes a third of the time."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.enable()
+        gc.freeze()
+
+
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers(config):
     """Half of the time a test waits for processes."""
@@ -118,7 +130,8 @@ def pytest_xdist_auto_num_workers(config):
 
 
 SPREAD = ("event", "live", "engine", "play", "sandbox", "seeded")
-"""Folders whose files are too slow for one process each."""
+"""Folders whose files are too slow for one process each, but for those that share a browser."""
+BROWSER = "test_browser.py"
 SECONDS = Path(__file__).with_name("seconds.json")
 """What each scope took that takes long, with --long. Written by a run with ARENA_UPDATE_SECONDS."""
 NOTICED_S = 2.0
@@ -129,7 +142,7 @@ def scope_of(nodeid):
     """What one process runs: a file with its fixtures, or a test of a slow folder."""
     file, _, name = nodeid.partition("::")
     _, folder, *_ = file.split("/")
-    return f"{file}::{name}" if folder in SPREAD else file
+    return f"{file}::{name}" if folder in SPREAD and not file.endswith(BROWSER) else file
 
 
 class Turns:
