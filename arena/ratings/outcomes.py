@@ -25,7 +25,7 @@ order of the calls. Besides the sums only rated deals that lack a rotation are k
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from copy import copy
 from itertools import combinations
 from typing import TypeVar
@@ -107,15 +107,16 @@ class Account(msgspec.Struct):
 
 
 class _Rotation(msgspec.Struct):
-    seats: tuple[str, ...]
-    deal: int
-    played: MatchSummary | None
-    out: frozenset[str]
-    """Withdrawn before."""
-    gone: frozenset[str]
-    """Annulled."""
     whole: bool
     """Whether its series was played to its end."""
+    out: frozenset[str]
+    """Withdrawn before."""
+    gone: frozenset[str] = frozenset()
+    """Annulled."""
+    shown: dict[str, tuple[int, int, int]] = {}
+    """By entrant: thousandths of strokes, its place, its luck; empty if it was not played."""
+    fell: dict[str, tuple[int, int]] = {}
+    """By entrant that forfeited by a fault in it: hole and turn of the first one."""
 
 
 class _Showing(msgspec.Struct):
@@ -176,10 +177,14 @@ class Tally:
             account.decisions += played.decisions[seat]
             account.think_us += played.think_us[seat]
             account.off_turn_us += played.off_turn_us[seat]
-        self._add(spec, _Rotation(spec.seats, spec.deal, played, out, gone, whole))
+        luck = played.luck or (0,) * len(spec.seats)
+        strokes = (THOUSANDTHS * total for total in played.totals)
+        shown = zip(spec.seats, zip(strokes, played.places, luck, strict=True), strict=True)
+        fell = {spec.seats[f.seat]: (f.hole, f.turn) for f in reversed(played.forfeits)}
+        self._add(spec, _Rotation(whole, out, gone, dict(shown), fell))
 
     def void(self, spec: MatchSpec, out: frozenset[str]) -> None:
-        self._add(spec, _Rotation(spec.seats, spec.deal, None, out, frozenset(), whole=False))
+        self._add(spec, _Rotation(whole=False, out=out))
 
     def copied(self) -> Tally:
         """A copy that doesn't change when more is counted."""
@@ -210,94 +215,42 @@ class Tally:
         parts.append(part)
         if len(parts) == len(spec.seats):
             del self._parts[key]
-            self._settle(spec.pairing, parts)
+            self._settle(spec, parts)
 
-    def _settle(self, pairing: str, parts: list[_Rotation]) -> None:
-        entrants = sorted(set(parts[0].seats) - parts[0].gone)
-        void = any(part.played is None for part in parts)
-        showings = _showings(parts)
-        self._count_results(pairing, parts, showings)
-        self._count_strokes(pairing, parts)
-        if self._rated is not None and not void:
+    def _settle(self, spec: MatchSpec, parts: list[_Rotation]) -> None:
+        entrants = sorted(set(spec.seats) - parts[0].gone)
+        showings = _showings(entrants, parts)
+        sums = {entrant: [0, 0, 0] for entrant in entrants}
+        """Half points, and strokes above the others: as played, and less luck."""
+        for one, two in combinations(entrants, 2):
+            points = self._count_result(one, two, parts, showings)
+            compared = [self._compared(part, one, two) for part in parts]
+            played, adjusted = map(sum, zip(*compared, strict=True))
+            for entrant, own, sign in ((one, points, 1), (two, 2 - points, -1)):
+                sums[entrant][0] += own
+                sums[entrant][1] += sign * played
+                sums[entrant][2] += sign * adjusted
+            if not any(one in part.out or two in part.out for part in parts):
+                self.gaps[one, two].add(adjusted, len(parts))
+                if any(one in part.fell or two in part.fell for part in parts):
+                    self._set_apart(one, two, parts, adjusted)
+        others = len(entrants) - 1
+        for entrant, (points, played, adjusted) in sums.items():
+            account = self.accounts[entrant]
+            account.deals += 1
+            account.beaten[spec.pairing].add(points, 2 * others)
+            account.margin[spec.pairing].add(played, others * len(parts))
+            account.adjusted[spec.pairing].add(adjusted, others * len(parts))
+        if self._rated is not None and all(part.shown for part in parts):
             keys = [showings[entrant].key for entrant in entrants]
             places = tuple(1 + sum(other < key for other in keys) for key in keys)
             again = not all(part.whole for part in parts)
-            self._rated(RatedOutcome(tuple(entrants), places, pairing, parts[0].deal, again))
+            self._rated(RatedOutcome(tuple(entrants), places, spec.pairing, spec.deal, again))
 
-    def _count_results(
-        self, pairing: str, parts: list[_Rotation], showings: dict[str, _Showing]
-    ) -> None:
-        points = dict.fromkeys(showings, 0)
-        at_stake = dict.fromkeys(showings, 0)
-        for one, two in combinations(sorted(showings), 2):
-            result = self._pair(one, two, parts, showings)
-            points[one] += result
-            points[two] += 2 - result
-            at_stake[one] += 2
-            at_stake[two] += 2
-        for entrant, stake in at_stake.items():
-            account = self.accounts[entrant]
-            account.deals += 1
-            account.beaten[pairing].add(points[entrant], stake)
-
-    def _count_strokes(self, pairing: str, parts: list[_Rotation]) -> None:
-        """By how many, for every pair and match: as played, and less luck."""
-        seated = [entrant for entrant in sorted(parts[0].seats) if entrant not in parts[0].gone]
-        lead = {entrant: [0, 0, 0] for entrant in seated}
-        out = frozenset[str]().union(*(part.out for part in parts))
-        fell = frozenset[str]().union(*(_forfeiters(part) for part in parts))
-        for one, two in combinations(seated, 2):
-            gap = 0
-            for part in parts:
-                played, adjusted = self._compared(part, one, two)
-                for entrant, sign in ((one, 1), (two, -1)):
-                    sums = lead[entrant]
-                    sums[0] += sign * played
-                    sums[1] += sign * adjusted
-                    sums[2] += 1
-                gap += adjusted
-            if out.isdisjoint((one, two)):
-                self.gaps[one, two].add(gap, len(parts))
-                if not fell.isdisjoint((one, two)):
-                    self._set_apart(one, two, parts, gap)
-        for entrant, (played, adjusted, comparisons) in lead.items():
-            account = self.accounts[entrant]
-            account.margin[pairing].add(played, comparisons)
-            account.adjusted[pairing].add(adjusted, comparisons)
-
-    def _compared(self, part: _Rotation, one: str, two: str) -> tuple[int, int]:
-        """Thousandths of strokes of the first above the second: as played, and less luck."""
-        lost, played = part.out | _forfeiters(part), part.played
-        if one in lost or two in lost:
-            margin = self._margin * ((one in lost) - (two in lost))
-            return margin, margin
-        assert played is not None, "a match that is not played is a forfeit of one of two"
-        first, second = part.seats.index(one), part.seats.index(two)
-        strokes = (played.totals[first] - played.totals[second]) * THOUSANDTHS
-        if not played.luck:
-            return strokes, strokes
-        return strokes, strokes - played.luck[first] + played.luck[second]
-
-    def _set_apart(self, one: str, two: str, parts: list[_Rotation], gap: int) -> None:
-        """Of a deal in which either forfeited, sum up forfeits and strokes apart."""
-        apart = self.forfeited[one, two]
-        apart.whole.add(gap, len(parts))
-        strokes = matches = 0
-        for part in parts:
-            lost = _forfeiters(part).intersection((one, two))
-            if lost:
-                apart.first += lost == {one}
-                apart.second += lost == {two}
-            else:
-                strokes += self._compared(part, one, two)[1]
-                matches += 1
-        if matches:
-            apart.rest.add(strokes, matches)
-
-    def _pair(
+    def _count_result(
         self, one: str, two: str, parts: list[_Rotation], showings: dict[str, _Showing]
     ) -> int:
-        """Count a pair's result; returns the half points of the first."""
+        """The half points of the first."""
         count = self.pairs[one, two]
         first, second = showings[one], showings[two]
         if first.key < second.key:
@@ -307,54 +260,52 @@ class Tally:
             count.second += 1
             return 0
         count.ties += 1
-        if not first.forfeits:
-            won = _playoffs_won(parts, one, two)
+        if not first.forfeits:  # both have played every rotation
+            won = 0
+            for part in parts:
+                (mine, place, _), (theirs, other, _) = part.shown[one], part.shown[two]
+                won += (mine == theirs) * ((place < other) - (place > other))
             count.first_playoffs += won > 0
             count.second_playoffs += won < 0
             count.first_places += first.places < second.places
             count.second_places += first.places > second.places
         return 1
 
+    def _compared(self, part: _Rotation, one: str, two: str) -> tuple[int, int]:
+        """Thousandths of strokes of the first above the second: as played, and less luck."""
+        lost, other_lost = (each in part.out or each in part.fell for each in (one, two))
+        if lost or other_lost:
+            margin = self._margin * (lost - other_lost)
+            return margin, margin
+        (mine, _, luck), (theirs, _, other_luck) = part.shown[one], part.shown[two]
+        return mine - theirs, mine - theirs - luck + other_luck
 
-def _forfeiters(part: _Rotation) -> frozenset[str]:
-    """Entrants that forfeited a played match by a fault in it."""
-    if part.played is None:
-        return frozenset()
-    return frozenset(part.seats[forfeit.seat] for forfeit in part.played.forfeits)
+    def _set_apart(self, one: str, two: str, parts: list[_Rotation], gap: int) -> None:
+        """Of a deal in which either forfeited, sum up forfeits and strokes apart."""
+        apart = self.forfeited[one, two]
+        apart.whole.add(gap, len(parts))
+        rest = [part for part in parts if one not in part.fell and two not in part.fell]
+        for part in parts:
+            apart.first += one in part.fell and two not in part.fell
+            apart.second += two in part.fell and one not in part.fell
+        if rest:
+            apart.rest.add(sum(self._compared(part, one, two)[1] for part in rest), len(rest))
 
 
 def _copied(sums: Mapping[_Key, _Sums]) -> dict[_Key, _Sums]:
     return {key: copy(each) for key, each in sums.items()}
 
 
-def _playoffs_won(parts: list[_Rotation], one: str, two: str) -> int:
-    """Playoffs between the two: won by the first less won by the second."""
-    won = 0
+def _showings(entrants: Iterable[str], parts: list[_Rotation]) -> dict[str, _Showing]:
+    showings = {entrant: _Showing() for entrant in entrants}
     for part in parts:
-        assert part.played is not None, "entrants without a forfeit have played every rotation"
-        totals, places = part.played.totals, part.played.places
-        first, second = part.seats.index(one), part.seats.index(two)
-        if totals[first] == totals[second]:
-            won += (places[first] < places[second]) - (places[first] > places[second])
-    return won
-
-
-def _showings(parts: list[_Rotation]) -> dict[str, _Showing]:
-    showings = {entrant: _Showing() for entrant in parts[0].seats}
-    for part in parts:
-        for entrant in part.out:
-            showings[entrant].forfeits += 1
-        if (played := part.played) is None:
-            continue
-        # A seat forfeits a match once, however many faults its record has.
-        first = {forfeit.seat: forfeit for forfeit in reversed(played.forfeits)}
-        for seat, entrant in enumerate(part.seats):
-            showing = showings[entrant]
-            showing.strokes += played.totals[seat]
-            showing.places += played.places[seat]
-            if seat in first and entrant not in part.out:
+        for entrant, showing in showings.items():
+            strokes, place, _ = part.shown.get(entrant, (0, 0, 0))
+            showing.strokes += strokes
+            showing.places += place
+            if entrant in part.out:
                 showing.forfeits += 1
-                showing.latest = max(showing.latest, (first[seat].hole, first[seat].turn))
-    for entrant in parts[0].gone:
-        del showings[entrant]
+            elif entrant in part.fell:
+                showing.forfeits += 1
+                showing.latest = max(showing.latest, part.fell[entrant])
     return showings
