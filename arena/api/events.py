@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
@@ -16,7 +17,14 @@ from arena.event.add_bots import forecast_epoch, run_into
 from arena.event.compare import Comparison, compare_bots
 from arena.event.merge import merge_shards
 from arena.event.options import EventOptions, MatchOptions, RunOptions, TrialOptions
-from arena.event.prepare import Forecast, Prepared, forecast_event, open_event, prepare_event
+from arena.event.prepare import (
+    Entry,
+    Forecast,
+    Prepared,
+    forecast_event,
+    open_event,
+    prepare_event,
+)
 from arena.event.progress import Outcome, Progress
 from arena.event.resume import resume_event
 from arena.event.resume import run_prepared as run_prepared_folder
@@ -48,7 +56,8 @@ def run(
 
     `skip_broken`: go on without the bots that can't take part.
     """
-    return _blocking(_run(bots, out, event, skip_broken=skip_broken), options, progress)
+    entry = Entry(bot_paths(bots), event, _path(out), skip_broken)
+    return _blocking(lambda session: _run(entry, session), options, progress)
 
 
 async def run_async(
@@ -62,24 +71,13 @@ async def run_async(
 ) -> Outcome:
     """The same for trio and asyncio. Cancellation stops the event at once; it can be resumed."""
     following = progress or Progress()
-    act = _run(bots, out, event, skip_broken=skip_broken)
+    act = partial(_run, Entry(bot_paths(bots), event, _path(out), skip_broken))
     return await call_async(lambda: _with_session(act, options, following), following)
 
 
-def _run(
-    bots: Sequence[PathName] | PathName,
-    out: PathName | None,
-    event: EventOptions,
-    *,
-    skip_broken: bool,
-) -> Callable[[Session], Outcome]:
-    def act(session: Session) -> Outcome:
-        with open_event(
-            bot_paths(bots), event, session, out=_path(out), skip_broken=skip_broken
-        ) as begun:
-            return play(*begun, session)
-
-    return act
+def _run(entry: Entry, session: Session) -> Outcome:
+    with open_event(entry, session) as begun:
+        return play(*begun, session)
 
 
 def dry_run(
@@ -99,9 +97,7 @@ def dry_run(
     def act(session: Session) -> Forecast:
         if into is not None:
             return forecast_epoch(Path(into), bot_paths(bots), session, seed=event.seed)
-        return forecast_event(
-            bot_paths(bots), event, session, out=_path(out), skip_broken=skip_broken
-        )
+        return forecast_event(Entry(bot_paths(bots), event, _path(out), skip_broken), session)
 
     return _blocking(act, options, progress)
 
@@ -120,17 +116,9 @@ def prepare(
 
     `beacon_from`: where a public value will come from on which the deals depend, too.
     """
+    entry = Entry(bot_paths(bots), event, Path(out), skip_broken)
     return _blocking(
-        lambda session: prepare_event(
-            bot_paths(bots),
-            event,
-            session,
-            out=Path(out),
-            skip_broken=skip_broken,
-            beacon_from=beacon_from,
-        ),
-        options,
-        progress,
+        lambda session: prepare_event(entry, Path(out), session, beacon_from), options, progress
     )
 
 

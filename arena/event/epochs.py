@@ -67,15 +67,11 @@ def event_of_epoch(folder: Path) -> Path | None:
 
 
 def settings_of_epoch(
-    settings: Settings,
-    heroes: Collection[str],
-    *,
-    predictable: bool = False,
-    withdrawn: Collection[str] = (),
+    settings: Settings, heroes: Collection[str], withdrawn: Collection[str] = ()
 ) -> Settings:
     """The settings of an epoch of an event with these settings. `withdrawn`: bots, before it."""
-    own = {**_OWN, "predictable": predictable}
-    own |= {name: STATED[name] for name in _WHEN_ENTERED & STATED.keys()}
+    stated = {name: STATED[name] for name in _WHEN_ENTERED & STATED.keys()}
+    own = {**_OWN, "predictable": False} | stated
     return msgspec.structs.replace(
         settings, **own, heroes=tuple(sorted(heroes)), withdrawn=tuple(sorted(withdrawn))
     )

@@ -71,6 +71,15 @@ async def _sample(context: MatchContext, samples: Sequence[Series]) -> tuple[flo
     return starting / len(samples), playing / len(samples)
 
 
+class Entry(NamedTuple):
+    """What a new event is made of."""
+
+    bots: Sequence[Path]
+    options: EventOptions
+    out: Path | None
+    skip_broken: bool
+
+
 class NewEvent(NamedTuple):
     """An event that could begin: all of its bots can start."""
 
@@ -131,16 +140,15 @@ def new_event(
 
 @contextmanager
 def _entered(
-    bots: Sequence[Path],
-    options: EventOptions,
+    entry: Entry,
     session: Session,
     place: AbstractContextManager[Path],
     *,
-    skip_broken: bool,
     only_start: bool = False,
     beacon: str = "",
 ) -> Iterator[tuple[NewEvent, Path]]:
     """An event of these bots, and its folder. `only_start`: no match is played here."""
+    bots, options, _, skip_broken = entry
     if not bots:
         raise UserError("name the bots that play, for instance: arena run bots/*")
     run, notify = session.options, session.progress.say
@@ -168,33 +176,19 @@ def _entered(
 
 
 @contextmanager
-def open_event(
-    bots: Sequence[Path],
-    options: EventOptions,
-    session: Session,
-    *,
-    out: Path | None = None,
-    skip_broken: bool = False,
-) -> Iterator[tuple[Store, Tournament, Executor]]:
+def open_event(entry: Entry, session: Session) -> Iterator[tuple[Store, Tournament, Executor]]:
     """Prepare an event to be played at once, in a folder of its own: what `session.play` takes."""
     with (
-        _entered(bots, options, session, claim_folder(out), skip_broken=skip_broken) as found,
+        _entered(entry, session, claim_folder(entry.out)) as found,
         _open(*found, session) as event,
     ):
         yield event
 
 
-def forecast_event(
-    bots: Sequence[Path],
-    options: EventOptions,
-    session: Session,
-    *,
-    out: Path | None = None,
-    skip_broken: bool = False,
-) -> Forecast:
+def forecast_event(entry: Entry, session: Session) -> Forecast:
     # A forecast needs no folder; one that was named is tried all the same.
-    place = nullcontext(Path()) if out is None else claim_folder(out)
-    with _entered(bots, options, session, place, skip_broken=skip_broken) as (new, _):
+    place = nullcontext(Path()) if entry.out is None else claim_folder(entry.out)
+    with _entered(entry, session, place) as (new, _):
         return forecast_new(new, session)
 
 
@@ -250,26 +244,11 @@ def _open(
             yield store, tournament, there.executor
 
 
-def prepare_event(
-    bots: Sequence[Path],
-    options: EventOptions,
-    session: Session,
-    *,
-    out: Path,
-    skip_broken: bool = False,
-    beacon_from: str | None = None,
-) -> Prepared:
+def prepare_event(entry: Entry, out: Path, session: Session, beacon_from: str | None) -> Prepared:
     """Write secret, commitment and bots into a folder that can be copied and played."""
     source = "" if beacon_from is None else public_value("--beacon-from", beacon_from)
-    with _entered(
-        bots,
-        options,
-        session,
-        claim_folder(out),
-        skip_broken=skip_broken,
-        only_start=True,
-        beacon=source,
-    ) as (new, _):
+    place = claim_folder(out)
+    with _entered(entry, session, place, only_start=True, beacon=source) as (new, _):
         # Without a cache: every machine that it is played on has its own.
         private = _private(new, cache="", options={"sandbox": session.options.sandbox or "auto"})
         with staged_folder(out) as folder:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import NamedTuple
 
 import msgspec
 
@@ -45,19 +46,21 @@ def run_prepared(
 ) -> Outcome:
     """Play a prepared event, or one shard of it ("2/5")."""
     part = "" if shard is None else str(Shard.parse(shard))
-    event, private, secret = _owned(folder, session.progress)
+    owned = _owned(folder, session.progress)
+    event, secret = owned.event, owned.secret
     if event.sandbox:
         raise UserError(f"{folder}: {_begun(folder, event, secret)}")
     event = msgspec.structs.replace(event, beacon=beacon_value(event, beacon), shard=part)
     counting_of(event, secret, shard=shard_of(event))  # whether it can be cut, before it is begun
-    return _play_on(folder, event, private, secret, session)
+    return _play_on(folder, owned._replace(event=event), session)
 
 
 def resume_event(
     folder: Path, session: Session, *, repair: bool = False, beacon: str | None = None
 ) -> Outcome:
     """Play what an unfinished event lacks. `repair`: set damaged lines of its log aside first."""
-    event, private, secret = _owned(folder, session.progress, repair=repair)
+    owned = _owned(folder, session.progress, repair=repair)
+    event = owned.event
     if not event.sandbox:
         raise UserError(f"{folder}: prepared, but not begun; begin: {command_line('run', folder)}")
     if beacon is not None and (given := beacon_value(event, beacon)) != event.beacon:
@@ -71,7 +74,7 @@ def resume_event(
             f"note: begun in {printable(event.sandbox)}; "
             f"the event records that it goes on in {sandbox}"
         )
-    return _play_on(folder, event, private, secret, session, repair=repair)
+    return _play_on(folder, owned, session, repair=repair)
 
 
 def _begun(folder: Path, event: Event, secret: bytes) -> str:
@@ -112,10 +115,14 @@ def _finished(folder: Path) -> UserError:
     )
 
 
-def _owned(
-    folder: Path, progress: Progress, *, repair: bool = False
-) -> tuple[Event, Private, bytes]:
-    """An event that can be resumed here, what is private of it, and its secret."""
+class _Owned(NamedTuple):
+    event: Event
+    private: Private
+    secret: bytes
+
+
+def _owned(folder: Path, progress: Progress, *, repair: bool = False) -> _Owned:
+    """An event that can be resumed here."""
     file = read_event_file(folder)
     event = file.event
     private = read_private(folder)
@@ -133,18 +140,11 @@ def _owned(
         )
     secret = secret_of(folder, event)
     refuse_drift(folder, event, file.announced, secret, private.entered)
-    return event, private, secret
+    return _Owned(event, private, secret)
 
 
-def _play_on(
-    folder: Path,
-    event: Event,
-    private: Private,
-    secret: bytes,
-    session: Session,
-    *,
-    repair: bool = False,
-) -> Outcome:
+def _play_on(folder: Path, owned: _Owned, session: Session, *, repair: bool = False) -> Outcome:
+    event, private, secret = owned
     options, progress, settings = session.options, session.progress, event.settings
     # Never the folder's cache: what is in a cache is trusted, and what is damaged there is removed.
     cache = default_cache()

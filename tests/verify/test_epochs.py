@@ -92,9 +92,9 @@ def test_an_epoch_knows_its_event(tmp_path):
 def test_an_epoch_has_the_settings_of_its_event():
     """But for what belongs to its format."""
     settings = msgspec.structs.replace(GOLF, format="racing", racing=RaceSettings(), tables=None)
-    made = settings_of_epoch(settings, ["b", "a"], predictable=True)
+    made = settings_of_epoch(settings, ["b", "a"])
     assert ("gauntlet", ("a", "b"), None) == (made.format, made.heroes, made.racing)
-    assert (2, True) == (made.derivation, made.predictable)
+    assert (2, False) == (made.derivation, made.predictable)
     of_the_event = {"format": "racing", "heroes": (), "racing": RaceSettings()}
     of_the_event |= dict.fromkeys(("derivation", "deal_order", "predictable", "withdrawn"), UNSET)
     assert settings == msgspec.structs.replace(made, **of_the_event)
