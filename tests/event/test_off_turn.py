@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-pytestmark = [pytest.mark.process, pytest.mark.alone]
+pytestmark = pytest.mark.process
 
 # A match has nine decisions a bot: who may knock knocks.
 BOT = """
@@ -118,12 +118,6 @@ def use(arena, records, tmp_path):
     return play
 
 
-@pytest.fixture(params=[(), UNHELD], ids=["confined", "none"])
-def held(request):
-    """Flags for the sandbox of this machine, and for none at all."""
-    return request.param
-
-
 def off_turn(used):
     """Milliseconds a match."""
     return [match["off_turn_ms"] for match in used]
@@ -134,6 +128,7 @@ def off_turn(used):
     [("thread", 0, ()), ("child", 0, ()), ("sleeper", 20, ()), ("child", 0, UNHELD)],
 )
 @pytest.mark.long("computing off turn")
+@pytest.mark.alone
 def test_who_computes_off_turn_is_seen_and_with_freeze_can_not(
     arena, use, bot, tmp_path, how, pause_ms, held
 ):
@@ -159,6 +154,7 @@ def test_who_computes_off_turn_is_seen_and_with_freeze_can_not(
 
 
 @pytest.mark.long("computing off turn")
+@pytest.mark.alone
 def test_an_honest_field_has_no_column_for_it(arena, use, bot):
     """Nothing is shown where nothing is to be seen."""
     used = use(bot("honest"), bot("ponder"))
@@ -169,14 +165,16 @@ def test_an_honest_field_has_no_column_for_it(arena, use, bot):
 
 
 @pytest.mark.long("computing off turn")
-def test_the_frozen_are_not_charged_for_the_time_they_stand_still(use, bot, held):
+@pytest.mark.alone
+def test_the_frozen_are_not_charged_for_the_time_they_stand_still(use, bot):
     """An opponent ponders twice as long as anybody else may need."""
-    used = use(bot("honest"), bot("ponder", 600), *held, "--freeze")
+    used = use(bot("honest"), bot("ponder", 600), "--freeze")
     assert min(match["max_ms"] for match in used["ponder"]) >= 590
     assert max(match["max_ms"] for match in used["honest"]) < 300
 
 
 @pytest.mark.long("computing off turn")
+@pytest.mark.alone
 def test_who_has_itself_continued_is_named(arena, use, bot):
     """Outside a sandbox a timer may wake a stopped bot; what it does then is seen all the same."""
     used = use(bot("timer"), bot("honest", SLOW_MS), "--sandbox", "none", "--freeze")
@@ -185,6 +183,7 @@ def test_who_has_itself_continued_is_named(arena, use, bot):
 
 
 @pytest.mark.long("computing off turn")
+@pytest.mark.alone
 def test_at_bigger_tables_all_but_one_stand_still(use, bot):
     """Three spinners and one that thinks: nobody computes on another's time."""
     bots = [bot("thread"), bot("child"), bot("sleeper", 5), bot("honest", 10)]
@@ -193,6 +192,7 @@ def test_at_bigger_tables_all_but_one_stand_still(use, bot):
         assert max(off_turn(matches)) < LITTLE_MS
 
 
+@pytest.mark.parametrize("held", [(), UNHELD], ids=["confined", "none"])
 @pytest.mark.long("computing off turn")
 def test_another_s_fault_while_it_is_frozen_ends_it_as_always(use, bot, records, held):
     """Let go on for `bye`, and killed when it doesn't leave."""
@@ -205,7 +205,11 @@ def test_another_s_fault_while_it_is_frozen_ends_it_as_always(use, bot, records,
     assert [] == alive(token)
 
 
-@pytest.mark.parametrize("end", [signal.SIGINT, signal.SIGKILL])
+@pytest.mark.parametrize(
+    ("held", "end"),
+    [((), signal.SIGKILL), (UNHELD, signal.SIGINT)],
+    ids=["confined-SIGKILL", "none-SIGINT"],
+)
 @pytest.mark.long("computing off turn")
 def test_the_frozen_die_with_their_event(environment, sandbox, bot, held, tmp_path, end):
     """Ctrl-C, or the kill of the whole event, in the middle of an opponent's thinking."""
