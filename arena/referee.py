@@ -95,8 +95,7 @@ class Referee:
         self._order: tuple[int, ...] = ()
         self._moves: list[str] = []
         self._hole: Hole | None = None
-        self._alone: Hole | None = None
-        """The hole as long as one seat after the other moves in it and none has failed."""
+        self._alone: Hole | None = None  # as long as one seat after another moves in it
         self.asked: tuple[int, ...] = ()
         self.news = True  # whether more than moves has happened since the notices were taken
         for seat in self._everybody:

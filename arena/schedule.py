@@ -60,8 +60,7 @@ class Wave(msgspec.Struct, frozen=True, kw_only=True):
     blocks: Callable[[], Iterable[Block]]  # from the first, each time it is called
     matches: int
     by_entrant: Mapping[str, int]
-    deals: Mapping[str, range] = {}
-    """By pairing, its deals in the wave; empty if the format doesn't need them."""
+    deals: Mapping[str, range] = {}  # by pairing, those of the wave, if the format needs them
     more: int = 0  # matches that are likely to come after it
     note: str = ""  # what is still open, for people
 

@@ -20,8 +20,7 @@ from arena.model import MatchRecord, MatchSpec, Settings, match_id, pairing_id
 from arena.referee import Referee
 from arena.wire.messages import Act
 
-Policy = Callable[[Any, Sequence[str]], str]
-"""From the view of a seat and its legal moves to one of these."""
+Policy = Callable[[Any, Sequence[str]], str]  # from a view and its legal moves to one of them
 
 
 def play_match(

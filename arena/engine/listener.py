@@ -19,8 +19,7 @@ from arena.system import clock
 from arena.wire.messages import Answer
 from arena.wire.session import BotSession, Pending, WireEvent
 
-STIRRED_S = 0.001
-"""A tree that uses more CPU than that while it is stopped wasn't; then a trial proves nothing."""
+STIRRED_S = 0.001  # a stopped tree that uses more CPU than that wasn't: a trial proves nothing then
 
 
 def stopwatch(pipes: Pipes, contestant: Contestant, limit: float) -> Stopwatch:

@@ -55,8 +55,7 @@ class MatchContext(msgspec.Struct, frozen=True, kw_only=True):
     deals: Deals
     bots: Mapping[str, Bot]  # by entrant; other entrants are asked by `Match.ask_other`
     backend: Backend
-    onlooker: Observer | None = None
-    """Follows the match as it is played, but not what is computed from it afterwards."""
+    onlooker: Observer | None = None  # follows the match, but not what is computed afterwards
 
 
 class FinishedMatch(msgspec.Struct, frozen=True, kw_only=True):
@@ -64,8 +63,7 @@ class FinishedMatch(msgspec.Struct, frozen=True, kw_only=True):
 
     record: MatchRecord
     stderr: Mapping[str, str] = {}
-    encoded: bytes = b""
-    """The record as the JSON that a worker of this machine sent, for the log to take as it is."""
+    encoded: bytes = b""  # the record's JSON as a worker of this machine sent it, for the log
 
 
 async def start_bot(

@@ -53,8 +53,7 @@ class Pipes:
         self.due = clock.monotonic() + CHECKPOINT_S  # when other trio tasks get their turn
         self.core = Core()
         self.waited = 0.0  # what this thread had waited for its core at the last checkpoint
-        self.overseer: Callable[[], None] | None = None
-        """Called every OVERSEE_S while bots are waited for, and between two decisions."""
+        self.overseer: Callable[[], None] | None = None  # every OVERSEE_S, and between decisions
         self.aside = 0.0  # seconds that the overseer has taken; no bot is charged for them
         self._oversee_at = 0.0
         self._epoll.register(spawner.fileno(), processes.READABLE)

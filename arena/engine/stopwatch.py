@@ -33,16 +33,11 @@ import math
 
 from arena.sandbox.delays import Reading, Task
 
-PATIENCE_S = 0.005
-"""A decision that takes longer gets readings. The wait for an answer wakes then anyway."""
-
+PATIENCE_S = 0.005  # a decision that takes longer gets readings; the wait wakes then anyway
 SLICE_S = 0.02  # the longest slice; they begin with PATIENCE_S and double. A look takes some 50 us.
 FREE_S = 0.01  # taken off without proof: what the housekeeping of a machine at rest may take
 STEP_S = 0.1  # waiting time that may be credited once it is proven, besides the credit until then
-
-GAP_S = 0.05
-"""By so much a look is never late unless we wait for the core, which is counted, or stand still."""
-
+GAP_S = 0.05  # a look is never so late unless we wait for the core (counted) or stand still
 UNCOUNTED_GAP_S = 0.5  # the same where the kernel doesn't count our own wait
 TRIALS = 2  # so many trials in a row have to find the core free: other work comes in bursts
 RETRY_S = 0.01  # between two of them
@@ -112,13 +107,11 @@ class Stopwatch:
         that other bots can have used by then, of each core. `counted`: whether our own waits are.
         `alone`: whether all is on one core.
         """
-        self._taken = taken
-        """CPU time of other bots that is settled: credited already, or never to be."""
+        self._taken = taken  # CPU of other bots that is settled: credited, or never to be
         self._tick = 0.0 if alone else TICK_S
         self.limit = limit
         self._begun = begun
-        self.cpu = 0.0
-        """Of the tree, whatever was charged; before the first reading it may have had a core."""
+        self.cpu = 0.0  # of the tree; before the first reading it may have had a core
         self.gaps = 0  # how often it has begun anew
         self._gap = GAP_S if counted else UNCOUNTED_GAP_S
         self._begin(begun, first or Reading(begun, used, own, {}))
@@ -130,8 +123,7 @@ class Stopwatch:
         self.wall = 0.0  # by the clock, trials left out
         self.charge = 0.0  # if everything that can be taken off is
         self.allowed = FREE_S  # waiting time that may be deducted from the charge
-        self._ahead: dict[int, float] = {}
-        """By task, waiting time that was known before the kernel counted it."""
+        self._ahead: dict[int, float] = {}  # by task, waits known before they were counted
         self._doubts = 0
         self._step = PATIENCE_S
         self.due = at + min(self._step, self.limit)  # when the next look is to be

@@ -14,8 +14,7 @@ BURST_S = 1.0
 """A compiler of the JVM's has most of its work in a program's first seconds; in ours it took 0.25 s
 off turn at most."""
 
-SHARE = 0.1
-"""The most that a collector took was 0.04, of a bot in node that did nothing but allocate."""
+SHARE = 0.1  # the most that a collector took was 0.04, of a bot that did nothing but allocate
 
 
 class TimeAccount:

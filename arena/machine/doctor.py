@@ -69,8 +69,7 @@ class Tried(Frozen, frozen=True, kw_only=True):
     name: str  # as in --sandbox
     label: str  # tells the system's bwrap from the wheel's
     tool: str = ""
-    identity: str = ""
-    """Which file confines bots, and its SHA-256, where that is not the system's own."""
+    identity: str = ""  # which file confines bots, and its SHA-256, if not the system's own
     works: bool
     detail: str
     memory: str = ""
@@ -103,10 +102,8 @@ class Checkup(Frozen, frozen=True, kw_only=True):
     sandbox: str  # which `arena run` would take; empty: none
     backends: tuple[Tried, ...]
     memory: Memory
-    waits_counted: bool = True
-    """Whether the kernel tells how long a task has waited for a core: else bots pay for that."""
-    lack: str = ""
-    """Default promises to bots that this process's own limits break: `arena run` stops."""
+    waits_counted: bool = True  # whether the kernel counts waits for a core: else bots pay for them
+    lack: str = ""  # promises that our own limits break: `arena run` stops
     notes: tuple[str, ...] = ()  # warnings about limits that are scarce
     bot: Trial
     guarantees: dict[str, str]  # what the names in `kept` mean

@@ -22,11 +22,9 @@ Option = str | int | bool | tuple[str, ...] | Mapping[str, str]
 class Launch(msgspec.Struct, frozen=True, kw_only=True):
     """A program to start, in terms that every backend understands. As a limit 0 means: none."""
 
-    run: tuple[str, ...]
-    """Argument vector as seen inside; the program's own folder is /bot, also its cwd."""
+    run: tuple[str, ...]  # the arguments as seen inside; its own folder is /bot, also its cwd
     root: str  # the folder outside that becomes /bot, read-only unless `writable`
-    writable: bool = False
-    """For builds only. Under root the folder's content is then given to the uid that builds."""
+    writable: bool = False  # for builds: under root the folder is given to the uid that builds
     expose: tuple[str, ...] = ()
     """Files and folders shown read-only at their own path; the folders `bin` among them, in them
     and around them come first in PATH."""
@@ -72,8 +70,7 @@ class Started(msgspec.Struct, frozen=True, kw_only=True):
 
     id: int
     pid: int  # the program's own process, or pid 1 of its namespace
-    tree: int
-    """The process below which all of it is, to be metered through /proc; itself no part of it."""
+    tree: int  # the process below which all of it is, for /proc; itself no part of it
 
 
 class Exited(msgspec.Struct, frozen=True, kw_only=True):

@@ -32,9 +32,7 @@ ALLOW = 0x7FFF_0000
 KILL = 0x8000_0000
 _ERRNO = 0x0005_0000
 ALL_BITS = 0xFFFF_FFFF
-
-Instruction = tuple[int, int, int, int]
-"""struct sock_filter: operation, jump if true, jump if false, constant."""
+Instruction = tuple[int, int, int, int]  # struct sock_filter: code, jt, jf, k
 
 
 class Test(NamedTuple):

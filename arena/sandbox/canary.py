@@ -23,10 +23,7 @@ from arena.sandbox.installations import find_installation, own_python
 from arena.sandbox.temporary import temporary_folder
 
 PROGRAM = Path(__file__).with_name("canary_program.py")
-
-DEADLINE_S = 15.0
-"""A start takes 30 ms; on a machine that needs many seconds nothing can be concluded."""
-
+DEADLINE_S = 15.0  # a start takes 30 ms; on a machine that needs seconds nothing can be concluded
 OUTPUT_BYTES = 16_384  # the program prints some 20 lines, and more only where nothing is confined
 NOBODY = 65534
 NAMESPACES = ("net", "pid", "mnt", "ipc", "uts", "user")

@@ -41,9 +41,7 @@ from arena.sandbox.cgroupfs import (
     places,
 )
 
-CLOSE_S = 1.0
-"""Killed processes are gone in milliseconds; what still hangs then, the next spawner sweeps."""
-
+CLOSE_S = 1.0  # the killed are gone in milliseconds; what still hangs, the next spawner sweeps
 _RETRY_S = 0.005
 
 _TRIAL_MB, _TRIAL_TASKS = 64, 16

@@ -49,9 +49,7 @@ OWN_PROC = (
 """What a program without namespaces may read of itself. The rest (net, mounts, ns, and with task
 all of them again) is the host's."""
 
-COPIED = "<"
-"""In an argument for bwrap, before the path of a file that it is to read from a descriptor."""
-
+COPIED = "<"  # in an argument for bwrap, before the path of a file to be read from a descriptor
 OPEN_GATE = b"!go\n"  # one byte for bwrap's --block-fd, the line for the doorman
 _ABOVE = 64  # descriptors are first moved above the numbers that they will get
 ERROR_BYTES = 2000  # the longest reason that a child can write to `errors`

@@ -29,14 +29,9 @@ from arena.sandbox import Exited, SpawnPlan, Started, cgroups, scope
 from arena.sandbox.residence import Residence
 
 SCRIPT = Path(__file__).with_name("spawner.py")
-
-ANSWER_BYTES = 1 << 16
-"""Above the largest answer: its longest part, a host's error, is capped at 2,000 bytes."""
-
+ANSWER_BYTES = 1 << 16  # above the largest: a host's error, its longest part, has at most 2,000
 STDERR_BYTES = 8192  # enough for the traceback of a bug in the spawner
-SEND_S = 10.0
-"""The spawner is never busy for long; if it doesn't take a request for so long, it hangs."""
-
+SEND_S = 10.0  # the spawner is never busy for long: if it doesn't take a request by then, it hangs
 CLOSE_S = 10.0  # twice what the spawner itself allows for the last kills
 
 
@@ -58,10 +53,8 @@ class Spawner:
     def __init__(self) -> None:
         self._last_id = 0
         self._residence = Residence()
-        self.memory = ""
-        """What limits memory: "cgroup v2", "cgroup v1" or "watchdog"; empty before `receive`."""
-        self.groupless = ""
-        """Why no control groups limit it, and what to do about it; empty if they do."""
+        self.memory = ""  # what limits memory, as in `Probe`; empty before `receive`
+        self.groupless = ""  # why no control groups do, and what to do about it; empty if they do
         try:
             self._socket, its = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         except OSError as error:

@@ -19,10 +19,7 @@ from typing import NamedTuple
 from arena.sandbox.meter import PROC, read, stat_fields
 
 TRIAL_S = 0.01  # some time slices of the scheduler, of three or four milliseconds each
-
-SHARE = 0.75
-"""With less of the core than this, we aren't alone on it. One other busy task leaves a half."""
-
+SHARE = 0.75  # with less of the core we aren't alone on it: one other busy task leaves a half
 KNOWN_S = 1.0  # how long a trial's result may be used where no charge depends on it
 _NS = 1e-9
 _RUNNABLE = b"R"
@@ -89,8 +86,7 @@ class Core:
         self._file = -1  # kept open, as it is read often
         with contextlib.suppress(OSError):
             self._file = os.open(f"{proc}/thread-self/schedstat", os.O_RDONLY | os.O_CLOEXEC)
-        self.counted = self._file >= 0 and self._read()[0] > 0
-        """Whether this kernel counts waits; some have the file and leave it at zero."""
+        self.counted = self._file >= 0 and self._read()[0] > 0  # some kernels leave it at zero
 
     def _read(self) -> tuple[int, int]:
         ran, waited, _ = os.pread(self._file, 128, 0).split()

@@ -22,14 +22,10 @@ from collections.abc import Generator, Iterable, Iterator, Sequence
 from arena.sandbox import kernel, memory
 from arena.sandbox.meter import GONE, read
 
-ROUND_S = 0.25
-"""Between two rounds: what a disk takes meanwhile is in proportion to what a build may have."""
-
+ROUND_S = 0.25  # between two rounds: what a disk takes meanwhile is little for a build
 SLICE_S = 0.005  # how long a check may take: the spawner has other programs to serve
 REST = 4  # a round is followed by a pause of so many times its length
-UNSEEN_S = 1.0
-"""How long rounds may not see all: honest programs receive descriptors in flight at once."""
-
+UNSEEN_S = 1.0  # how long rounds may not see all: descriptors in flight are received at once
 MOST_FILES = 1_000_000  # if no number is given
 _ENTRIES = 64  # read between two looks at the clock
 

@@ -14,14 +14,9 @@ from arena.sandbox.guarantees import EVERYWHERE
 
 INSIDE = "/bot"  # where a bot finds its own folder
 SYSTEM_PATH = "/usr/local/bin:/usr/bin:/bin"
-
-OPEN_FILES = 256
-"""A JVM or node with worker threads has some 30. Each can hold 200 KB of the kernel's memory."""
-
+OPEN_FILES = 256  # a JVM with worker threads has some 30; each can hold 200 KB in the kernel
 BUILD_OPEN_FILES = 1024  # linkers keep all that they link open
-PENDING_SIGNALS = 256
-"""Queued signals and timers; a JVM has none, a program with many timers some dozens."""
-
+PENDING_SIGNALS = 256  # and timers; a JVM has none, a program with many timers some dozens
 FILES_A_MB = 64  # of scratch space: a file without content takes a kilobyte of kernel memory
 
 

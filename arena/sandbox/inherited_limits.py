@@ -21,14 +21,10 @@ from arena.sandbox import Launch, meter
 from arena.sandbox.cgroupfs import MEMORY, PIDS, PROC, NoGroupsError, membership
 from arena.sandbox.environment import has_spare_uids, rlimits
 
-UNTOUCHED_MB = 4096
-"""Addresses that runtimes ask for and never touch, on top of memory: node 736 MB, a JVM 4 GB."""
-
+UNTOUCHED_MB = 4096  # addresses that are never touched, on top of memory: node 736 MB, a JVM 4 GB
 OVERHEAD = 4  # processes that come with a bot: the sandbox's two, a spawner, its part of a worker
 OWN = 6  # the arena's own processes and threads, besides
-_NO_LIMIT = 1 << 60
-"""Control groups of version 1 write the largest possible number of pages for "no limit"."""
-
+_NO_LIMIT = 1 << 60  # groups of version 1 write the largest number of pages for that
 _MB = 1 << 20
 ULIMIT_U = "ulimit -u"  # where it counts all that a user runs
 
@@ -59,10 +55,8 @@ class SharedLimit(NamedTuple):
 
 
 class InheritedLimits(NamedTuple):
-    rlimits: Mapping[str, int] = {}
-    """Hard limits by their names in `resource`; without those that limit nothing."""
-    tasks: tuple[SharedLimit, ...] = ()
-    """Limits on processes and threads that bots share with each other, and with us."""
+    rlimits: Mapping[str, int] = {}  # hard ones, by their names in `resource`
+    tasks: tuple[SharedLimit, ...] = ()  # on processes and threads of bots and us together
     memory: tuple[SharedLimit, ...] = ()  # the same of memory, in bytes
 
 
@@ -119,8 +113,7 @@ def needs(launch: Launch) -> dict[str, int]:
 
 class Capacity(NamedTuple):
     tables: int  # how many can be played at a time
-    lack: str = ""
-    """The first promise that can't be kept, in one line that says what to do; empty: all can."""
+    lack: str = ""  # the first promise that can't be kept, and what to do; empty: all can
     notes: tuple[str, ...] = ()  # worth a line of output; none stops the event
 
 

@@ -22,9 +22,7 @@ from arena.sandbox.host import Host
 from arena.sandbox.inherited_limits import users_tasks
 from arena.sandbox.visible import DEVICES, etc, exposed_folders, system
 
-SCOPES_SIGNALS = 6
-"""Since this ABI Landlock keeps a program from signalling others; before, our filter does."""
-
+SCOPES_SIGNALS = 6  # since this ABI it keeps a program from signalling others; before, our filter
 GOVERNS_TRUNCATION = 3  # the same for truncating files that may only be read
 
 PROC = (

@@ -18,10 +18,7 @@ import time
 from collections.abc import Iterable
 
 PROC = "/proc"
-
-GONE = (FileNotFoundError, ProcessLookupError)
-"""What reading raises for a process that has vanished."""
-
+GONE = (FileNotFoundError, ProcessLookupError)  # it has vanished
 _UNSEEN = (*GONE, PermissionError)  # or is hidden
 _TICK_S = 1 / os.sysconf("SC_CLK_TCK")  # the kernel rounds down to it what a process has reaped
 
@@ -30,8 +27,7 @@ _PARENT = 1
 _REAPED_USER, _REAPED_SYSTEM = 13, 14
 BORN = 19
 _PAGE = 3000  # a longer file of /proc comes in several parts
-_KEPT = 4
-"""Processes of a tree whose files are kept open: three times as fast, but costs descriptors."""
+_KEPT = 4  # processes whose files are kept open: three times as fast, but costs descriptors
 
 
 def members(root: int, *, most: int = 0, proc: str = PROC) -> list[int]:

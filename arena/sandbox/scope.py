@@ -17,9 +17,7 @@ from pathlib import Path
 
 from arena.sandbox.cgroupfs import PROC, Calls, NoGroupsError, as_root, membership, places
 
-PASSED = ("XDG_RUNTIME_DIR", "DBUS_SESSION_BUS_ADDRESS")
-"""By these systemd-run finds the service manager; a spawner needs no other variables."""
-
+PASSED = ("XDG_RUNTIME_DIR", "DBUS_SESSION_BUS_ADDRESS")  # how systemd-run finds the manager
 OPTIONS = ("--user", "--scope", "--quiet", "--collect", "-p", "Delegate=yes", "--")
 TRIAL_S = 10.0  # it takes 30 ms; at login, while the manager is still starting, a second or two
 

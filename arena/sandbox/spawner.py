@@ -46,18 +46,13 @@ if __name__ == "__main__":
 from arena.sandbox import cgroups, child, meter, mounts, subreaper, uids
 from arena.sandbox.program import Program
 
-REQUEST_BYTES = 1 << 18
-"""Above what the kernel's default socket buffer lets a client send in one message."""
-
-LAST_KILL_S = 5.0
-"""How long the trees of a closing spawner may take to die: a process in an uninterruptible wait
-dies later by itself, since its SIGKILL is pending."""
+REQUEST_BYTES = 1 << 18  # above what the default socket buffer lets a client send in one message
+LAST_KILL_S = 5.0  # for the trees of a closing spawner: a SIGKILL that is pending works later, too
 
 RAISED = ("AS", "CPU", "DATA", "FSIZE", "NOFILE", "NPROC", "SIGPENDING")
 """Limits that programs inherit, or that we need: raised from the soft limit to the hard one."""
 
-CHECK_S = 0.02
-"""How often limits are checked. In this time a core fills 100 MB and forks 300 times."""
+CHECK_S = 0.02  # how often limits are checked; meanwhile a core fills 100 MB and forks 300 times
 
 
 class SpawnerProcess:
@@ -68,16 +63,14 @@ class SpawnerProcess:
         self.programs: dict[int, Program] = {}
         self.by_pid: dict[int, Program] = {}  # by guard and by root
         self.slots: list[int] = []  # ids by slot, 0 where free
-        self.answers: deque[bytes] = deque()
-        """Not sent yet: at most two for each program that was requested."""
+        self.answers: deque[bytes] = deque()  # not sent yet: at most two for each program
         self.closing = 0.0
         self.checked = 0.0
         self.groups, self.groupless = cgroups.find()
         self.kills = cgroups.OomKills()
         self.uids = uids.SpareUids()
         self.poll = select.poll()
-        self.handlers: dict[int, Callable[[int], object]] = {}
-        """By descriptor that is polled; called with the event."""
+        self.handlers: dict[int, Callable[[int], object]] = {}  # by descriptor; get the event
         self.news = subreaper.become()
         self.referee = os.pidfd_open(os.getppid())
         self.listen(self.referee, lambda _: self.close())

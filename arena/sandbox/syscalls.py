@@ -94,8 +94,7 @@ removexattrat open_tree_attr file_getattr file_setattr
 """
 """Since Linux 5.1 a new call has the same number everywhere."""
 
-NEWEST = _COMMON_FROM + len(_COMMON.split()) - 1
-"""The last number that is known here, of Linux 6.17: later ones don't exist for a filter."""
+NEWEST = _COMMON_FROM + len(_COMMON.split()) - 1  # of Linux 6.17: later ones don't exist for us
 
 
 def _numbered(old: str) -> Mapping[str, int]:

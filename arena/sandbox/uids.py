@@ -17,11 +17,9 @@ import socket
 from collections.abc import Iterator
 from pathlib import Path
 
-RANGE = 16
-"""More than a table has seats. A spawner with more programs at a time claims another range."""
+RANGE = 16  # more than a table has seats; a spawner with more programs claims another range
 
-_SPARE, _SPARE_MANY = 0x7000_0000, 1 << 28
-"""Above all uids that systemd and distributions assign."""
+_SPARE, _SPARE_MANY = 0x7000_0000, 1 << 28  # above all that systemd and distributions assign
 
 _SPARE_FEW = 4096  # of a container's uids, which are usually 65,536
 

@@ -35,15 +35,13 @@ ETC = (
 )  # fmt: skip
 """What interpreters read. Not the rest of /etc: host names, users, services."""
 
-ETC_OF_BUILDS = ("ld.so.conf", "ld.so.conf.d")
-"""What linkers read besides. Not for bots: each entry is a mount, and delays a start."""
+ETC_OF_BUILDS = ("ld.so.conf", "ld.so.conf.d")  # what linkers read; each entry delays a start
 
 DEVICES = ("null", "random", "urandom")
 """No terminals: the machine has 4,096, and any program could take them all. No /dev/zero: a shared
 mapping of it is memory that need not be in any page table."""
 
-_OWN = ("/bot", "/dev", "/etc", "/proc")
-"""A sandbox has these of its own: nothing of the host can be shown there."""
+_OWN = ("/bot", "/dev", "/etc", "/proc")  # a sandbox has its own: nothing can be shown there
 
 
 @functools.cache

