@@ -43,9 +43,7 @@ class CheckOptions(Frozen, frozen=True, kw_only=True):
 
 
 class CheckProgress:
-    """Follows a check; a display overrides what it shows. Checks of several bots that run side by
-    side are reported bot by bot.
-    """
+    """Follows a check; a display overrides what it shows."""
 
     def note(self, text: str) -> None:
         """A line for people."""
@@ -72,9 +70,7 @@ def check_bots(
     *,
     progress: CheckProgress | None = None,
 ) -> CheckReports:
-    """Try whether bots keep to the protocol. UserError if there is no bot; a path that can't be
-    entered has a report with one failed check, named `enter`.
-    """
+    """Try whether bots keep to the protocol. A path that can't be entered fails a check `enter`."""
     paths = bot_paths(bots)
     return call(lambda: _check(paths, options, progress or CheckProgress()))
 
@@ -156,10 +152,7 @@ async def _examine(bot: Bot, terms: _Terms, progress: CheckProgress) -> Report:
 def _side_by_side(
     bots: Sequence[Bot], terms: _Terms, jobs: int, progress: CheckProgress
 ) -> Iterator[Report]:
-    """Each bot in a process of its own that has a core to itself; in the order of the bots.
-
-    Processes are forked, so that they know what this one has found out about the sandbox.
-    """
+    """Each bot in a forked process with a core to itself, which knows the sandbox already."""
     fork = multiprocessing.get_context("fork")
     free = [core for core, _ in zip(cycle(cores()), range(jobs), strict=False)]
     waiting, done = list(enumerate(bots)), dict[int, Report | Exception]()

@@ -90,9 +90,7 @@ def dry_run(
     skip_broken: bool = False,
     progress: Progress | None = None,
 ) -> Forecast:
-    """Find out what `run` would play, and how long it takes, from a few matches. `into`: as
-    `add_bots` to this event; `out`: also check that the folder can be created.
-    """
+    """Find out what `run`, or `add_bots` to `into`, would play, and how long it takes."""
 
     def act(session: Session) -> Forecast:
         if into is not None:
@@ -146,9 +144,7 @@ def resume(
     options: RunOptions = _ANY_RUN,
     progress: Progress | None = None,
 ) -> Outcome:
-    """Play what an unfinished event lacks. `repair`: set damaged lines of its log aside first, and
-    play their matches again.
-    """
+    """Play what an unfinished event lacks. `repair`: damaged lines are played again."""
     return _blocking(
         lambda session: resume_event(Path(folder), session, repair=repair, beacon=beacon),
         options,

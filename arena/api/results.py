@@ -136,18 +136,14 @@ class EventResults:
     # ---- matches
 
     def matches(self, *, everything: bool = False, sort: bool = False) -> Iterator[MatchRecord]:
-        """The matches that count, in the order of the log, or by id (`sort`). `everything`: also
-        those that don't count.
-        """
+        """The matches that count, or `everything`, in the order of the log or by id (`sort`)."""
         for line in long_read_notes([self.folder]):
             self._notify(line)
         counts = _all if everything else Counts(self.folder, event=self.event)
         yield from (read_by_id if sort else read_some)(self.folder, counts, self.event)
 
     def lines(self, *, canonical: bool = False, everything: bool = False) -> Iterator[bytes]:
-        """The same as JSON lines, as `arena log` prints them. `canonical`: by id, without timings
-        and other facts of the host.
-        """
+        """The same as JSON lines. `canonical`: by id, without timings and host facts."""
         line = canonical_line if canonical else record_line
         return map(line, self.matches(everything=everything, sort=canonical))
 

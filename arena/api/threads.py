@@ -22,9 +22,7 @@ T = TypeVar("T")
 
 
 def call(function: Callable[[], T], progress: Progress | None = None) -> T:
-    """Call a function, in a thread if a loop runs here. Ctrl-C stops the event that `progress`
-    follows: after the series in play, and at once the second time.
-    """
+    """Call a function, in a thread if a loop runs; then Ctrl-C stops what `progress` follows."""
     if not in_loop():
         return function()
     future, thread = _started(function)
@@ -39,9 +37,7 @@ def call(function: Callable[[], T], progress: Progress | None = None) -> T:
 
 
 async def call_async(function: Callable[[], T], progress: Progress) -> T:
-    """Call a function in a thread, from trio or asyncio. Cancellation stops the event at once, and
-    waits until it has stopped.
-    """
+    """Call a function in a thread. Cancellation stops the event at once, and waits for that."""
     if trio.lowlevel.in_trio_run():
         future, thread = _started(function)
         done = trio.Event()

@@ -43,10 +43,7 @@ HEADINGS = {
 
 
 class EventCommand(click.Command):
-    """A command with many flags: help lists them under headings.
-
-    `--live [PORT]` takes the word behind it only if it is a number: it may be the first bot.
-    """
+    """Lists flags under headings; `--live [PORT]` takes the next word only if it is a number."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         pages = {
@@ -158,9 +155,7 @@ def option(
     to: str = "",
     **how: Any,  # noqa: ANN401 - click's own
 ) -> Callable[[F], F]:
-    """A flag with a value. `words`: its names and what stands for the value, as help shows them;
-    `to`: the parameter, where the name is another.
-    """
+    """A flag with a value. `words`: its names, and the value in help; `to`: its parameter."""
     names = [word for word in words.split() if word.startswith("-")]
     value = words.removeprefix(" ".join(names)).strip()
     return click.option(

@@ -96,10 +96,7 @@ def left_out_of(epoch: Event) -> frozenset[str]:
 def epoch_fault(
     before: Sequence[Event], epoch: Event, withdrawn: Collection[str] | None = None
 ) -> str:
-    """Why an event is no epoch after these, the first of which is the event itself; or nothing.
-
-    `withdrawn`: bots withdrawn in these, by their logs; None: the logs were not read.
-    """
+    """Why an event is no epoch after these; or nothing. `withdrawn`: in these, if it is known."""
     return next(_faults(before, epoch, withdrawn), "")
 
 

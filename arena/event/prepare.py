@@ -108,9 +108,7 @@ def new_event(
     *,
     seed: str | None,
 ) -> NewEvent:
-    """Build and start the bots of a new event, and choose its secret. `settle`: from the bots that
-    were built to the settings.
-    """
+    """Build and start the bots, and choose a secret. `settle`: from the bots to the settings."""
     built, not_run = workshop.enter(roster, limits)
     ready = sorted(built, key=lambda bot: bot.entrant.id)
     predictable = seed is not None

@@ -97,9 +97,7 @@ def rate_events(
     reader: Reader | None = None,
     events: Mapping[Path, Event] = MappingProxyType({}),
 ) -> Table:
-    """The table of the events in some results folders and their epochs. `events`: those of the
-    folders that have been read.
-    """
+    """The table of events and their epochs. `events`: those of the folders that have been read."""
     every = _every(folders, events)
     chosen = sorted(every, key=lambda each: (each.event.commitment, str(each.folder)))
     named = [NamedEvent(str(each.folder), each.event) for each in chosen]
@@ -135,9 +133,7 @@ def rate_events(
 
 
 def _every(folders: Sequence[Path], events: Mapping[Path, Event]) -> list[_RatedEvent]:
-    """The events of some folders and their epochs, these behind them. A folder that is named twice
-    is one.
-    """
+    """The events of some folders, each once, and their epochs behind them."""
     found: dict[Path, _RatedEvent] = {}
     for folder in folders:
         before: list[Event] = []
@@ -167,11 +163,7 @@ def _take(
     withdrawn: set[str],
     reader: Reader | None,
 ) -> int:
-    """Count an event into the pool; how many of its rated events are left out by the range.
-
-    `withdrawn`: who was, in the event that it is an epoch of, or an epoch between; those of this
-    one are added.
-    """
+    """Count an event into the pool; how many of its rated events the range leaves out."""
     folder, event = rated.folder, rated.event
     secret = secret_of(folder, event)
     counting = counting_of(event, secret)

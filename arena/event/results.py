@@ -129,9 +129,7 @@ class Keys:
 
 
 class Counts:
-    """Tells which records of a log count. Call it in the order of the file: of a record that
-    is there twice the first one.
-    """
+    """Which records of a log count, in the order of the file: of one that is twice the first."""
 
     def __init__(
         self,
@@ -142,11 +140,7 @@ class Counts:
         annulled: bool = False,
         gone: frozenset[str] = frozenset(),
     ) -> None:
-        """`counting`: of the folder's whole log, if it has been made already; else
-        `event` is the folder's, if it has been read. `annulled`:
-        matches that would count if no results were annulled are taken too. `gone`: bots
-        withdrawn from the event of which this is an epoch.
-        """
+        """`annulled`: count what annulling leaves out, too. `gone`: withdrawn before this epoch."""
         if counting is None:
             _, counting = count_folder(folder, event)
         counted = counting.counted()

@@ -47,9 +47,7 @@ _COMPARES: Mapping[str, Callable[[int, int], bool]] = {
 def records_of(
     folder: Path, match: str, notify: Notify, event: Event | None = None
 ) -> list[MatchRecord]:
-    """All records of a match, by its id or a unique prefix of it. The UserError suggests ids that
-    exist.
-    """
+    """All records of a match, by its id or a unique prefix; the UserError suggests others."""
     if not is_indexed(folder):
         for line in long_read_notes([folder]):
             notify(line)
@@ -173,9 +171,7 @@ class Search(Frozen, frozen=True, kw_only=True):
         )
 
     def place(self, record: MatchRecord) -> tuple[int, int]:
-        """The key of a match by `sort`. Matches that a forfeit has cut short come last in every
-        order: those with the most holes first, then by their strokes.
-        """
+        """The key of a match by `sort`; one that a forfeit has cut short comes last."""
         order = SORTS[self.sort]
         mine, others = self._compared(record)
         if mine is not None and others is not None:
@@ -183,9 +179,7 @@ class Search(Frozen, frozen=True, kw_only=True):
         return 1 + _MOST_HOLES - len(record.holes), order(*self._so_far(record))
 
     def _compared(self, record: MatchRecord) -> tuple[int | None, int | None]:
-        """The strokes of the first bot, or of the winner, and the best other's; None: it forfeited,
-        or there were not two to compare.
-        """
+        """The strokes of the first bot or the winner, and the best other's; None: it forfeited."""
         totals = [
             (total, record.seats[seat])
             for seat, total in enumerate(record.totals)
@@ -273,11 +267,7 @@ def search_matches(
 
 
 class BotMatches:
-    """The matches that one process of a bot has played, up to the one in question.
-
-    UserError names what there is instead. `content`: the hash of the bot's content, which
-    identifies it if `bot` is no id.
-    """
+    """The matches that one process of a bot has played; `content`: its hash, if `bot` is no id."""
 
     def __init__(
         self,

@@ -163,9 +163,7 @@ class Tournament:
         return table(self._store.event, self.counting.counted(), rule=rule)
 
     def publish(self) -> Table:
-        """Write the table beside the log, in every form, by the event's own rule of derivation.
-        Returns today's, for people.
-        """
+        """Write the tables by the event's own rule of derivation. Returns today's, for people."""
         table = self.result()
         rule = self._store.event.settings.rule
         ruled = table if rule == table.rule else self.result(rule)

@@ -79,9 +79,7 @@ def seat_bots(
     renamed: Callable[[Entrant, int], Entrant],
     others: Iterable[Entrant] = (),
 ) -> Roster:
-    """The bots of one match in the order of their seats; one that plays itself, or has an id of
-    the `others`, is `renamed` by the number of its appearance.
-    """
+    """The bots of one match by seat; who comes twice is `renamed` by the number of appearance."""
     rosters = {path: load([path], cache=cache) for path in dict.fromkeys(paths)}
     appearances = Counter(entrant.id for entrant in others)
     unique = []
@@ -95,10 +93,7 @@ def seat_bots(
 
 
 def find_sandbox(wanted: str, notify: Notify, folder: Path | None = None) -> Backend:
-    """The backend asked for, or the first whose live canary passes.
-
-    `folder`: of the results, which every bot would see if they lay among the system's.
-    """
+    """The backend asked for, or the first that works. `folder`: of results, unseen by bots."""
     if wanted == "none":
         return registry.backend(wanted)
     refuse_shown_places(folder)
@@ -160,10 +155,7 @@ class Workshop:
         skip_broken: bool = False,
         way_out: str = SKIP,
     ) -> None:
-        """HostError if this machine can't keep what bots are promised; None: nothing. `folder`: of
-        the results; `skip_broken`: go on without bots that can't take part; `way_out`: advice
-        about those.
-        """
+        """HostError if this machine can't keep what bots are promised. `folder`: of the results."""
         self.room = 1
         """Matches at a time that have all that their bots are promised."""
         if limits:
@@ -227,9 +219,7 @@ class Workshop:
         return bots, (*skipped, *(problem.not_run for problem in problems))
 
     def start(self, context: MatchContext) -> tuple[NotRun, ...]:
-        """Start every bot once: those that can't start, if such bots are skipped; else StartError
-        says why each can't.
-        """
+        """Start every bot once: those that can't, if they are skipped; else StartError says why."""
         broken = trio.run(self._try_starts, context)
         lines, gone = [], []
         for entrant, failed in sorted(broken.items()):

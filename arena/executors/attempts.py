@@ -87,10 +87,7 @@ class Attempts:
 
     @property
     def cut(self) -> tuple[int, int]:
-        """Series that were cut short after a match or more, and how many matches that were.
-
-        They stay in the log, but a series counts whole, and is played again from its first match.
-        """
+        """Series that were cut short after a match or more, and how many matches that were."""
         matches = [finished for finished in self._matches.values() if finished]
         return len(matches), sum(matches)
 

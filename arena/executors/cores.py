@@ -26,10 +26,7 @@ def cores() -> list[int]:
 
 @contextlib.contextmanager
 def one_core() -> Iterator[None]:
-    """Keep this process, and the bots that it starts, to one core, as a worker of an event is.
-
-    The last one: an event that is played beside it with fewer workers than cores takes the first.
-    """
+    """Keep this process and its bots to the last core: an event beside it takes the first ones."""
     before = os.sched_getaffinity(0)
     os.sched_setaffinity(0, {max(before)})
     try:

@@ -69,9 +69,7 @@ class UnfitError(Exception):
         """Seconds until it is examined again."""
         self.until = clock.monotonic() + again
         self.crowded = crowded
-        """The machine whose cores other workers of ours have: it is examined again, too, when one
-        of those leaves.
-        """
+        """The machine whose cores are others'; when one of those leaves, it is examined again."""
 
 
 class Node(msgspec.Struct, kw_only=True, eq=False):
@@ -341,9 +339,7 @@ class Crew:
         return found.trials
 
     async def _send(self, peer: Peer, missing: Sequence[str]) -> None:
-        """Fill its cache. It knows which packages a bot needs when it has the bot; those that it
-        doesn't get, since its tools differ or they are too large, it will name as missing.
-        """
+        """Fill its cache. It knows which packages a bot needs when it has the bot."""
         sent: set[str] = set()
         while new := [name for name in missing if name not in sent]:
             for name in new:

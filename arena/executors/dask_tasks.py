@@ -106,9 +106,7 @@ answer = msgspec.json.Decoder(NodeAnswer).decode
 
 
 def do(task: str, *arguments: object) -> tuple[str, object]:
-    """Run one of the tasks below: why it failed, or "" and its result. Errors are returned as text,
-    since not every exception survives the way to the client.
-    """
+    """Run a task: why it failed, or nothing, and its result. Not every exception can be sent."""
     try:
         return "", globals()[task](*arguments)
     except Exception as error:  # noqa: BLE001 - returned, with its name
@@ -148,9 +146,7 @@ def keep(event: str, config: bytes) -> str:
 
 
 def play(event: str, slot: int, core: int | None, jobs: bytes) -> bytes | str:
-    """Play some series one after another: the worker's lines; the id of this process if the event
-    is not known here.
-    """
+    """Play some series: the worker's lines; the id of this process if it doesn't know the event."""
     if (known := _events.get(event)) is None:
         return _process
     return b"".join(line for job in _jobs(jobs) for line in known.play(slot, core, job))

@@ -104,9 +104,7 @@ class SeriesQueue:
         self._waiting = trio.lowlevel.ParkingLot()
 
     async def take(self, worker: WorkerId) -> QueuedBlock | None:
-        """A block whose series the worker is to play and give back; None when all are played, or
-        nothing more is given out.
-        """
+        """A block whose series the worker plays and gives back; None: no more are given out."""
         while not self.over.is_set():
             self._fill()
             block, due = self._due_void(worker)

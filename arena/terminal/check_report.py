@@ -31,9 +31,7 @@ _NARROWEST = 16
 
 
 class CheckDisplay(CheckProgress):
-    """Prints reports: of one bot each check when it is done, of several a line a bot that passes;
-    on a terminal also a status line with the check that is running.
-    """
+    """Prints each check of one bot when it is done; of several a line for each that passes."""
 
     def __init__(
         self, out: Callable[[str], None] | None, *, width: int | None, verbose: bool, several: bool

@@ -113,9 +113,7 @@ class Keyboard:
         return self._source, self._woken
 
     def keys(self, seconds: float | None) -> list[str]:
-        """Wait for keys; none after so many seconds, or when the screen has to be drawn again.
-        EOFError when the terminal is gone.
-        """
+        """The next keys; none after so many seconds or a signal. EOFError: no terminal."""
         if self._rest:
             seconds = _ESCAPE_S
         ready, _, _ = select.select([self._source, self._woken], [], [], seconds)

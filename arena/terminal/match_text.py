@@ -37,9 +37,7 @@ def listing(
 
 
 def _placed(record: MatchRecord, style: Style, room: int, bots: Sequence[str]) -> str:
-    """All names whole, or all cut to one length; then some are left out, but those that failed and
-    `bots` last.
-    """
+    """All names cut to one length; then some left out, but those that failed and `bots` last."""
     fell = {fault.seat: fault.kind for fault in record.faults}
     seats = sorted(range(len(record.seats)), key=lambda seat: record.places[seat])
     names = {seat: plain(record.seats[seat]) for seat in seats}
@@ -65,10 +63,7 @@ def _listed(parts: Mapping[int, str], kept: Sequence[int], many: int) -> int:
 
 
 class MatchText:
-    """A recorded match in lines, as far as a watching seat could know it; None: all of it.
-
-    `tell`: a fault in lines.
-    """
+    """A recorded match in lines, as a watching seat could know it. `tell`: a fault in lines."""
 
     def __init__(
         self,

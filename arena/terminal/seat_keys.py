@@ -72,8 +72,7 @@ class Seat:
         self._page = ""
         """The page over the cards: help, score, leave."""
         self._pending = ""
-        """Keys of a move that is not complete: t, s, f, k, a first card of a tee-off, or a colon
-        and what has been typed."""
+        """Keys of a move that is not complete, or a colon and what has been typed."""
         self._hint = ""
 
     def wait_for(self, what: str, desk: Desk) -> None:

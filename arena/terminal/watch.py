@@ -210,9 +210,7 @@ def _pass(seconds: float, look: Look) -> None:
 
 
 class WatchedMatch:
-    """An `Observer` that shows everything, hidden cards too. `rest` is called after each move that
-    has been shown.
-    """
+    """An `Observer` that shows everything, hidden cards too; `rest` follows each move."""
 
     def __init__(
         self,
