@@ -1,19 +1,11 @@
 """Admit the workers of a cluster, watch which of them are there, and send them tasks.
 
-Theory of operation. Twice a second the scheduler is polled for its workers. A new one is examined
-(versions, sandbox, limits, cores), gets the bots and packages that its cache lacks, builds the bots
-and starts each one once. A worker that fails any of this is refused, with a line that says why. Its
-cores are probed: those that other work takes aren't used, and a machine that is much slower than
-ours is refused, since limits are counted in seconds. Some reasons pass, so such a worker is
-examined again later.
-
-A worker that fails in a series, or whose core is taken by other work, is suspended: what it has in
-play is played to the end, then it is examined as if it were new.
-
-When the scheduler can't be reached we wait for it, and what was in play is lost; a worker that
-connects again to the new one, or is started there, is a new worker.
-
-Blocking calls are made in threads; futures call back by trio's token.
+Theory of operation (docs/design/cluster.md says why). Twice a second the scheduler is polled. A new
+worker is examined, its cores are probed, and its cache gets the bots, which it builds and starts.
+One that fails any of this is refused with a line, and examined again later if the reason may pass.
+One that fails in a series is suspended: what it has in play ends, then it is as if it were new; so
+is one after the scheduler was lost. Blocking calls are made in threads; futures call back by trio's
+token.
 
 Invariant: no task goes to a worker that is not among `peers`; no core has two slots; a worker is
 admitted by one trio task at a time, and only when nothing of ours is in play there.
