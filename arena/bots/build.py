@@ -139,21 +139,11 @@ class _Build:
             # A later command may be a program that an earlier one makes.
             with contextlib.suppress(CommandError):
                 tools.append(resolve(argv, Path(self.candidate.snapshot), self.toolbox).identity)
-        return sha256_hex(
-            canonical(
-                [
-                    _FORMAT,
-                    self.candidate.entrant.hash,
-                    self.candidate.stated.build,
-                    self.packages.key if self.packages else "",
-                    tools,
-                    # Unconfined, a build may have fetched what another one can't.
-                    self.backend.name,
-                    platform.system(),
-                    platform.machine(),
-                ]
-            )
-        )
+        packages = self.packages.key if self.packages else ""
+        given = [_FORMAT, self.candidate.entrant.hash, self.candidate.stated.build, packages, tools]
+        # Unconfined, a build may have fetched what another one can't.
+        where = [self.backend.name, platform.system(), platform.machine()]
+        return sha256_hex(canonical([*given, *where]))
 
     def _make(self, final: Path) -> None:
         self.deadline = clock.monotonic() + self.limits.seconds

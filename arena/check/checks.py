@@ -101,9 +101,7 @@ async def keeps_quiet(exam: Examination, game: str) -> str:
 
 
 async def _series(
-    exam: Examination,
-    process: AbstractAsyncContextManager[Conversation],
-    *matches: dict[str, Any],
+    exam: Examination, process: AbstractAsyncContextManager[Conversation], *matches: dict[str, Any]
 ) -> str:
     """Matches in one process, as many as there is time for."""
     began = clock.monotonic()

@@ -55,13 +55,7 @@ _LINE = b'{"type":"check","text":"this wants no answer"}\n'
 # More than any reader takes in at once.
 _BLOCK = (b'{"type":"check","text":"%s"}\n' % (b"x" * 960)) * 140
 
-_UNWANTED = {
-    Mistake.UNASKED,
-    Mistake.TWO_ANSWERS,
-    Mistake.PRINT,
-    Mistake.ECHO,
-    Mistake.EMPTY_LINE,
-}
+_UNWANTED = {Mistake.UNASKED, Mistake.TWO_ANSWERS, Mistake.PRINT, Mistake.ECHO, Mistake.EMPTY_LINE}
 
 Delivery = Callable[[bytes], Sequence[bytes]]
 """How a line is delivered: from a line to the pieces that are written one after another."""

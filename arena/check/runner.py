@@ -63,10 +63,7 @@ async def check_bot(
     """Run all checks; `begins` gets the title of each before it runs, `ends` its result."""
     solo = partial(open_solo, pipes, backend=backend, limits=limits)
     facts = Facts(
-        expected=Expected.READY,
-        run=bot.run,
-        files=_files(bot.root),
-        windows=has_windows_lines(bot),
+        expected=Expected.READY, run=bot.run, files=_files(bot.root), windows=has_windows_lines(bot)
     )
     exam = Examination(bot, limits, solo, facts, quick)
     results: list[CheckResult] = []

@@ -40,12 +40,7 @@ ALIVE_S = 15.0  # so that each side notices that the other is gone
 FAREWELL_S = 1.0
 _METHODS = frozenset({"GET", "HEAD", "POST"})
 _JSON = "application/json"
-_TYPES = {
-    "html": "text/html",
-    "css": "text/css",
-    "js": "text/javascript",
-    "json": "application/json",
-}
+_TYPES = {"html": "text/html", "css": "text/css", "js": "text/javascript", "json": _JSON}
 _FILES: Mapping[str, tuple[str, str]] = {
     "": ("arena.play", "assets/play.html"),
     "play.css": ("arena.play", "assets/play.css"),

@@ -18,19 +18,3 @@ if any(find_spec(name) is None for name in ("numpy", "gymnasium", "pettingzoo"))
 from arena.rl.aec import Reward, env, raw_env
 from arena.rl.observation import MOVES, decode, encode, fields, mask, observe, size
 from arena.rl.vector.table import BatchStep, VectorEnv, vector_env
-
-__all__ = [
-    "MOVES",
-    "BatchStep",
-    "Reward",
-    "VectorEnv",
-    "decode",
-    "encode",
-    "env",
-    "fields",
-    "mask",
-    "observe",
-    "raw_env",
-    "size",
-    "vector_env",
-]

@@ -27,34 +27,16 @@ class Shape(NamedTuple):
     moves: tuple[str, ...]  # an action is the index of its move
 
 
+def _at(word: str, cards: int) -> list[str]:
+    return [f"{word} {at}" for at in range(cards)]
+
+
+_TEES = [f"tee {a} {b}" for a, b in combinations(range(8), 2)]
+_NINE = (*_TEES, *_at("take", 8), "draw", *_at("swap", 8), *_at("flip", 8), "skip")
+_FOUR = (*_at("take", 4), "draw", *_at("swap", 4), "discard", "knock")
 SHAPES: Mapping[str, Shape] = {
-    "play-nine": Shape(
-        cards=8,
-        codes=14,
-        shift=2,
-        known=False,
-        moves=(
-            *(f"tee {a} {b}" for a, b in combinations(range(8), 2)),
-            *(f"take {at}" for at in range(8)),
-            "draw",
-            *(f"swap {at}" for at in range(8)),
-            *(f"flip {at}" for at in range(8)),
-            "skip",
-        ),
-    ),
-    "four-card-golf": Shape(
-        cards=4,
-        codes=13,
-        shift=0,
-        known=True,
-        moves=(
-            *(f"take {at}" for at in range(4)),
-            "draw",
-            *(f"swap {at}" for at in range(4)),
-            "discard",
-            "knock",
-        ),
-    ),
+    "play-nine": Shape(8, 14, 2, known=False, moves=_NINE),
+    "four-card-golf": Shape(4, 13, 0, known=True, moves=_FOUR),
 }
 MOVES: Mapping[str, tuple[str, ...]] = {game: shape.moves for game, shape in SHAPES.items()}
 

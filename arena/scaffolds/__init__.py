@@ -62,11 +62,11 @@ def render(which: str, name: str) -> dict[str, bytes]:
     package = files(__name__)
     folder = package / which
     manifest = (folder / MANIFEST).read_text("utf-8").replace('"NAME"', f'"{name}"', 1)
-    readme = (package / README).read_text("utf-8").replace("NAME", name, 1)
+    readme = (package / README).read_text("utf-8")
     for word in ("language", "function"):
         readme = readme.replace(f"${word}", getattr(scaffold, word))
     sources = {source: (folder / source).read_bytes() for source in scaffold.sources}
-    readme = readme.replace("$source", scaffold.sources[0])
+    readme = readme.replace("$source", scaffold.sources[0]).replace("NAME", name, 1)
     return {MANIFEST: manifest.encode(), **sources, README: readme.encode()}
 
 

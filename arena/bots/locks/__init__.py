@@ -26,10 +26,7 @@ from arena.bots.locks.npm import PACKAGE_LOCK, read_npm
 from arena.bots.locks.requirements import REQUIREMENTS, canonical_name, read_requirements
 from arena.bots.locks.text import Locked, LockError
 
-LEFT_OUT = {
-    PACKAGE_LOCK: frozenset({"node_modules"}),
-    CARGO_LOCK: frozenset({"target"}),
-}
+LEFT_OUT = {PACKAGE_LOCK: frozenset({"node_modules"}), CARGO_LOCK: frozenset({"target"})}
 """Output of the author's own tools beside a lock file: no part of the bot, it is made again."""
 
 _READERS: dict[str, Callable[[Folder], Locked]] = {
