@@ -1,4 +1,5 @@
-"""Resolve commands: from `run`, a #! line or an entry file to what the sandbox starts.
+"""Resolve commands: from `run`, a #! line or an entry file to what the sandbox starts; and explain
+what a file that is no bot may be, by its name, and how to make a bot of it.
 
 Invariant: the first word of every result is an absolute path, below /bot (the bot's own program) or
 of a program outside that the result's `expose` shows.
@@ -8,8 +9,10 @@ from __future__ import annotations
 
 import os
 import posixpath
+import re
 import shlex
 import stat
+from collections.abc import Sequence
 from pathlib import Path, PurePath
 
 from arena.bots.folder import Folder, open_folder, read_errors
@@ -21,9 +24,7 @@ INSIDE = "/bot"  # where the sandbox shows the bot's folder
 
 LANGUAGES: dict[str, tuple[tuple[str, ...], ...]] = {
     ".py": (("python3",),),
-    ".js": (("node",),),
-    ".mjs": (("node",),),
-    ".cjs": (("node",),),
+    **dict.fromkeys((".js", ".mjs", ".cjs"), (("node",),)),
     ".sh": (("bash",), ("sh",)),
     ".pl": (("perl",),),
     ".rb": (("ruby",),),
@@ -39,6 +40,25 @@ HEAD = 4096  # bytes read of a file to tell its kind; kernels read at most 256
 _PROGRAMS = (b"\x7fELF", b"\xcf\xfa\xed\xfe", b"\xca\xfe\xba\xbe")
 _MARK = b"\xef\xbb\xbf"
 _KERNEL = ("/proc", "/dev", "/sys")
+
+_NATIVE = ["./bot"]
+_CPP = ("C++", ["c++", "-O2", "-o", "bot", "{name}"], _NATIVE)
+_SOURCES = {
+    ".c": ("C", ["cc", "-O2", "-o", "bot", "{name}"], _NATIVE),
+    **dict.fromkeys((".cpp", ".cc", ".cxx"), _CPP),
+    ".rs": ("Rust", ["rustc", "-O", "-o", "bot", "{name}"], _NATIVE),
+    ".go": ("Go", ["go", "build", "-o", "bot", "{name}"], _NATIVE),
+    ".java": ("Java", ["javac", "{name}"], ["java", "{stem}"]),
+}
+"""By suffix: the language, how it is built, how it is run."""
+_ARCHIVE = re.compile(r"\.(zip|tar|tgz|tar\.\w+|7z|rar)$", re.IGNORECASE)
+_OTHERS = {
+    ".ipynb": "is a notebook: save its code as a script (jupyter nbconvert --to script {name}); "
+    'a bot.toml beside it says run = ["python3", "{stem}.py"]',
+    ".jar": 'is a Java archive: a bot.toml beside it says run = ["java", "-jar", "{name}"]',
+    ".exe": "is a program for Windows: build it for Linux",
+}
+_LIKELY = ("bot", "main", "player", "agent", "run", "index", "app")
 
 
 class CommandError(BotError):
@@ -228,3 +248,29 @@ def _resolve_own(name: str, rest: tuple[str, ...], folder: Path, toolbox: Toolbo
     if is_program(beginning):
         return Command(argv=(f"{INSIDE}/{name}", *rest))
     raise CommandError(f"{shown} is neither a program nor a script with a #! line")
+
+
+def hint(name: str) -> str:
+    """The end of a sentence that says what a file is and what to do; empty for an unknown kind."""
+    path = PurePath(name)
+    if path.suffix in _SOURCES:
+        language, build, run = _SOURCES[path.suffix]
+        how = f"build = {_named(build, path)} and run = {_named(run, path)}"
+        return f"is {language} source: a bot.toml beside it says how, {how}"
+    if path.suffix in LANGUAGES:
+        words = _named([*LANGUAGES[path.suffix][0], "{name}"], path)
+        return f"is a script: a bot.toml beside it says run = {words}"
+    if _ARCHIVE.search(name):
+        return "is an archive: unpack it, and name the folder that its bot is in"
+    other = _OTHERS.get(path.suffix, "")
+    return other.format(name=printable(name), stem=printable(path.stem))
+
+
+def folder_hint(names: Sequence[str]) -> str:
+    """The hint, with its name, for the file in a folder that is most likely meant as the bot."""
+    likely = sorted(names, key=lambda name: (PurePath(name).stem.lower() not in _LIKELY, name))
+    return next((f"{printable(name)} {what}" for name in likely if (what := hint(name))), "")
+
+
+def _named(words: Sequence[str], path: PurePath) -> str:
+    return toml_array(word.format(name=path.name, stem=path.stem) for word in words)

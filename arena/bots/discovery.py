@@ -15,7 +15,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import nullcontext
 from difflib import get_close_matches
 from pathlib import Path
-from typing import NamedTuple
 
 from arena.bots import locks, manifest
 from arena.bots.commands import (
@@ -23,13 +22,14 @@ from arena.bots.commands import (
     LANGUAGES,
     CommandError,
     entry_file,
+    folder_hint,
+    hint,
     is_program,
     is_script,
     resolve,
     shebang,
 )
 from arena.bots.folder import Folder, FolderEntry, SnapshotError, open_folder, open_path
-from arena.bots.hints import folder_hint, hint
 from arena.bots.interpreters import Toolbox
 from arena.bots.locks import LEFT_OUT
 from arena.bots.plain_text import BotError, did_you_mean, printable
@@ -61,13 +61,11 @@ _MARKS = ("event.json", "arena-site.json")  # of a results folder, and of a publ
 _LIBRARIES = (".so", ".o", ".a", ".dylib")
 
 
+_Content = tuple[list[File], str]  # the files of a snapshot to be, and the name they suggest
+
+
 class _StrayError(Exception):
     """A file of another kind in a glob: left out with a note."""
-
-
-class _Content(NamedTuple):
-    files: list[File]
-    name: str  # the name they suggest for the bot
 
 
 def load(paths: Sequence[Path], *, cache: Path) -> Roster:
@@ -129,9 +127,9 @@ class _Loader:
         shown = printable(path)
         try:
             with self._collect(printable(_absolute(path).name), shown):
-                with _open_bot(path) as content:
-                    snapshot = take(content.files, self.cache)
-                candidate = _candidate(snapshot, path, default=content.name)
+                with _open_bot(path) as (files, name):
+                    snapshot = take(files, self.cache)
+                candidate = _candidate(snapshot, path, default=name)
                 with self._collect(candidate.entrant.id, shown):
                     if self._enter(candidate):
                         self._check_tools(candidate)
@@ -155,11 +153,11 @@ class _Loader:
                 f"its snapshot ({entrant.hash[:12]}…) is no longer in the cache, and its path is "
                 "not known"
             )
-        with _open_bot(Path(source)) as content:
+        with _open_bot(Path(source)) as (files, _):
             # Nothing else is copied: a stranger's folder may name any path.
-            now = content_hash(content.files)
+            now = content_hash(files)
             if now == entrant.hash:
-                snapshot = take(content.files, self.cache)
+                snapshot = take(files, self.cache)
                 now = snapshot.hash
             if now != entrant.hash:
                 raise BotError(
@@ -291,7 +289,7 @@ def _folder_content(path: Path, folder: Folder) -> _Content:
     if stated and stated.run is None and not stated.build and entry_file(folder) is None:
         raise BotError("its bot.toml has no `run`, and there is no entry file such as bot.py")
     left_out = LEFT_OUT.get(stated.lock, frozenset()) if stated else frozenset()
-    return _Content(listing(folder, left_out), path.name)
+    return listing(folder, left_out), path.name
 
 
 def _holds_results(path: Path, folder: Folder) -> bool:
@@ -359,7 +357,7 @@ def _file_content(path: Path, folder: Folder, found: FolderEntry) -> _Content:
         raise BotError(f"is larger than {MAX_BYTES >> 20} MB")
     if suffix in LANGUAGES:
         shebang(folder.read(found, HEAD), printable(path.name))
-        return _Content([File(f"bot{suffix}", folder, found, executable=False)], path.stem)
+        return [File(f"bot{suffix}", folder, found, executable=False)], path.stem
     if suffix in _LIBRARIES or ".so." in path.name:
         raise _StrayError
     beginning = folder.read(found, HEAD)
@@ -373,4 +371,4 @@ def _file_content(path: Path, folder: Folder, found: FolderEntry) -> _Content:
         raise BotError("is executable, but neither a program nor a script with a #! line")
     else:
         raise _StrayError(*filter(None, [hint(path.name)]))
-    return _Content([File("bot", folder, found, executable=True)], path.name)
+    return [File("bot", folder, found, executable=True)], path.name

@@ -7,6 +7,7 @@ can move a cursor, hide text or forge a second line.
 from __future__ import annotations
 
 import difflib
+import json
 import re
 import shlex
 from collections.abc import Iterable
@@ -58,5 +59,4 @@ def split_words(command: str) -> list[str]:
 
 
 def toml_array(words: Iterable[str]) -> str:
-    array = ", ".join(f'"{word}"' for word in words)
-    return f"[{printable(array)}]"
+    return printable(json.dumps([*words], ensure_ascii=False))

@@ -53,7 +53,6 @@ def diagnose_start(
     silent = line is None and not ended
     return diagnose(
         Facts(
-            expected=Expected.READY,
             after="hello",
             line=line,
             ended=ended,

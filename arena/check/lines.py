@@ -150,7 +150,8 @@ def _wrong_object(facts: Facts, answer: dict[str, Any]) -> Diagnosis:  # noqa: P
         if turn is not None and turn == (facts.earlier[-1] if facts.earlier else None):
             return Diagnosis(Mistake.TWO_ANSWERS)
         return Diagnosis(Mistake.UNASKED, f"It came after `{facts.after}`.")
-    answered = any(_is_answer(line, facts.turn) for line in facts.more)
+    more = [value for line in facts.more if isinstance(value := decode(line), dict)]
+    answered = any(value.get("turn") == facts.turn for value in more)
     if answered and facts.earlier and turn == facts.earlier[-1]:
         return Diagnosis(Mistake.TWO_ANSWERS, "This is an answer to the question before.")
     if answer.get("type") == "ready":
@@ -160,11 +161,6 @@ def _wrong_object(facts: Facts, answer: dict[str, Any]) -> Diagnosis:  # noqa: P
     if wrong := _wrong_turn(facts, answer):
         return wrong
     return _wrong_move(facts, answer, move)
-
-
-def _is_answer(line: bytes, turn: str) -> bool:
-    value = decode(line)
-    return isinstance(value, dict) and value.get("turn") == turn
 
 
 def _wrong_turn(facts: Facts, answer: dict[str, Any]) -> Diagnosis | None:

@@ -75,15 +75,15 @@ async def play(
     `steady`: every question states the full bank.
     """
     settings = talk.settings
+    seats = [f"built-in-{place}" for place in range(settings.seats)]
+    seats[seat] = "bot"
     spec = MatchSpec(
         id=f"check-{settings.game}-{settings.seats}-{number}",
         series="check",
         pairing=f"check-{settings.seats}",
         deal=number,
         rotation=0,
-        seats=tuple(
-            "bot" if place == seat else f"built-in-{place}" for place in range(settings.seats)
-        ),
+        seats=tuple(seats),
     )
     match = referee(spec, game=registry.game(settings.game), deals=deals, settings=settings)
     choose = opponents or random.Random(number).choice  # noqa: S311 - no secret

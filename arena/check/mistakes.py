@@ -145,7 +145,7 @@ Trigger = enum.Enum("Trigger", ["NOTHING", "TIME", "LINE", "BLOCK", "END"])
 
 
 class Facts(msgspec.Struct, frozen=True, kw_only=True):
-    expected: Expected
+    expected: Expected = Expected.READY
     after: str = ""
     """The type of the last message before the bot owed anything: hello, match, hole_end, …"""
     line: bytes | None = None  # the whole line that was wrong; None: no line came

@@ -18,7 +18,7 @@ from arena import registry
 from arena.check.checks import CHECKS, Check, percentiles
 from arena.check.conversation import MistakeError
 from arena.check.examination import CheckSkipped, CheckWarning, Examination, has_windows_lines
-from arena.check.mistakes import Diagnosis, Expected, Facts, Mistake, Section
+from arena.check.mistakes import Diagnosis, Facts, Mistake, Section
 from arena.check.report import CheckResult, Finding, Report, Status, Times, finding_of
 from arena.engine.pipes import Pipes
 from arena.engine.single_bot import open_solo
@@ -62,9 +62,7 @@ async def check_bot(
 ) -> Report:
     """Run all checks; `begins` gets the title of each before it runs, `ends` its result."""
     solo = partial(open_solo, pipes, backend=backend, limits=limits)
-    facts = Facts(
-        expected=Expected.READY, run=bot.run, files=_files(bot.root), windows=has_windows_lines(bot)
-    )
+    facts = Facts(run=bot.run, files=_files(bot.root), windows=has_windows_lines(bot))
     exam = Examination(bot, limits, solo, facts, quick)
     results: list[CheckResult] = []
     stop = False

@@ -79,10 +79,6 @@ class Desk:
         return str(self.view.phase)
 
     @property
-    def size(self) -> int:
-        return self.about.cards
-
-    @property
     def down(self) -> list[int]:
         """The seat's own cards that are face down, by position, in a game that turns cards up."""
         return [at for at, card in enumerate(self.view.grids[self.seat]) if card is None]

@@ -131,7 +131,9 @@ class Page:
         if self._left:
             raise PersonLeft
         if now != self._looked and desk.plays and desk.plays[-1].seat != desk.seat:
-            await self._sleep(self._delay)
+            with trio.move_on_after(self._delay):
+                while not self._left:
+                    await self._changed.wait()
         self._looked = now
 
     async def hole_over(self, desk: Desk) -> None:
@@ -165,11 +167,6 @@ class Page:
             await self._changed.wait()
         self._wanted = self._turn = ""
         return self._answer
-
-    async def _sleep(self, seconds: float) -> None:
-        with trio.move_on_after(seconds):
-            while not self._left:
-                await self._changed.wait()
 
     def _publish(self) -> None:
         assert self._desk is not None

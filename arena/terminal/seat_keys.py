@@ -141,7 +141,7 @@ class Seat:
             self._hint = "press the numbers of two of your cards" if key != "backspace" else ""
         elif first:
             self._try(f"tee {first} {key}")
-        elif int(key) < self._desk.size:
+        elif int(key) < self._desk.about.cards:
             self._pending = key
         else:
             self._try(f"tee {key}")
@@ -215,7 +215,7 @@ class Seat:
         if desk.phase == "tee":
             first = f" (the first: {pending})" if pending else ""
             return f"Your turn. Turn over two of your cards: press their numbers{first}"
-        pile, last = desk.about.label(desk.view.discard), desk.size - 1
+        pile, last = desk.about.label(desk.view.discard), desk.about.cards - 1
         if pending == "k":
             return "Knock? Enter does it, any other key lets you think again"
         if pending:

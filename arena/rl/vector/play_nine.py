@@ -39,11 +39,8 @@ def _legal() -> Ints:
     return legal
 
 
-def _turned_up(move: str) -> int:
-    return sum(1 << int(at) for at in move.split()[1:])
-
-
-_LEFT_DOWN = np.array([_ALL_DOWN & ~_turned_up(move) for move in _MOVES])
+_UP = [sum(1 << int(at) for at in move.split()[1:]) for move in _MOVES]  # what a move turns up
+_LEFT_DOWN = np.array([_ALL_DOWN & ~up for up in _UP])
 _FIRST, _SECOND = (np.array([tee[which] for tee in _TEES]) for which in (0, 1))
 
 _COLUMNS = _SIZE // 2
