@@ -1,13 +1,10 @@
 """Rate events again from their logs, alone or together, whole or in part; nothing is played.
 
-Theory of operation. First every event.json is checked, before any log is read. Then the events are
-counted in the order of their commitments, each followed by its epochs; in an epoch, matches with a
-bot that was withdrawn before it don't count. An event is counted as `arena table` counts it, and
-its complete rated events go into one pool (`arena.ratings.pool`). Memory holds one event's count at
-a time, and of each match that ended outside a range of time eight bytes, twice.
-
-A rated event counts if all of its matches ended within the range. A match that is void because a
-bot at its table had been withdrawn has no end, so with a range its rated event is left out.
+Theory of operation. Every event.json is checked before any log is read. Then the events are counted
+in the order of their commitments, each followed by its epochs, as `arena table` counts them, and
+their complete rated events go into one pool (`arena.ratings.pool`). Memory holds one event's count
+at a time, and of each match that ended outside a range of time eight bytes, twice. A rated event
+with a match outside the range, or a void one, which has no end, is left out.
 
 Invariant: the order in which the folders are named changes nothing; an event alone, all of it, has
 the table that `arena table` gives.

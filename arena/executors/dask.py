@@ -1,17 +1,11 @@
 """Play blocks on a Dask cluster, whose workers come, go and die.
 
-Theory of operation. We choose the worker, Dask carries the series there: every task is for one
-worker, so what a death costs is known, and a worker that was not admitted gets nothing
-(`arena.executors.crew`). Each thread of an admitted worker is a slot, a trio task here. A slot
-takes blocks from the `SeriesQueue`, as local workers do: as many series at a time as take BATCH_S
-together by what its last ones took, so that fast bots don't wait for the network, and slower
-machines take less. Towards the end no slot takes what another could play.
-
-What a worker had in play when it was lost is void and played elsewhere, as after the death of a
-local worker, each series alone from then on: so one that kills its workers is found, named, and
-stops the event. A worker that voids a series is suspended, and another machine plays that series
-next. A task's result is released when its records are durable. When the scheduler is gone for good
-the event stops, and can be resumed there or elsewhere.
+Theory of operation (docs/design/cluster.md says why). Every task is for one worker, which was
+admitted (`arena.executors.crew`). Each of its threads is a slot, a trio task here, which takes
+blocks from the `SeriesQueue`: as many series as take BATCH_S together by what its last ones took;
+towards the end none that another could play. What a lost worker had in play is void and played
+elsewhere, each series alone from then on, so that one that kills its workers is found. A task's
+result is released when its records are durable.
 
 Invariant: at most one series of a block is in play (`SeriesQueue`'s); of a series that was handed
 to a worker either its reports are passed on, once, or that it is void.

@@ -1,20 +1,10 @@
 """Run an event's tasks within a worker process of a Dask cluster.
 
 Theory of operation. Tasks are functions of this module, sent by name, with texts and bytes as
-arguments and results, so there is nothing to unpickle but builtins. Dask unpickles a malicious
-worker's answer nevertheless, so a node has to be trusted. The sandbox, the bots and trio's loop
-stay out of Dask's process: `arena node` examines the machine and enters the bots, a worker process
-plays the series, and we hold the other end of the input of both. So the bots end with Dask's
-process, however it is killed.
-
-    versions   what is installed here
-    look       `arena node`: sandbox, cores, limits, which bots and packages aren't in the cache
-    try_cores  `arena node`: how fast some cores are, and whether other work takes them
-    take       put a bot, or packages, into the cache
-    enter      `arena node`: build the bots, start each one once
-    keep       the event's WorkerConfig, with its bots as they are run here
-    play       some series, one after another, by a process that stays for the next ones
-    leave      forget the event, end its processes
+arguments and results: there is nothing to unpickle but builtins. The sandbox, the bots and trio's
+loop stay out of Dask's process: `arena node` examines the machine and enters the bots, a worker
+process plays the series, and we hold the other end of the input of both, so that the bots end with
+Dask's process, however it is killed.
 
 Invariant: one worker process a slot, and no record is kept after the task that returned it; an
 event without a task for IDLE_S is forgotten.

@@ -1,26 +1,20 @@
 """Choose which series a free worker plays next.
 
-Theory of operation. The series of a block are played one after another, in their order, since
-rotations of a deal must never be alive at the same time; they need not stay with one worker, as
-each series has processes of its own. While there are more blocks to come, the oldest block that is
-not in play goes on, so that few are half done when the event is stopped. As the end comes into
-sight, the block with the most matches left goes on: the last series then end at about the same
-time, where a whole block for each worker would leave cores idle for as long as a block takes (three
-blocks for two workers take three series' time, not four).
+Theory of operation. The series of a block are played one after another, since rotations of a deal
+must never be alive at the same time; they need not stay with one worker. While there are more
+blocks to come, the oldest one that is not in play goes on, so that few are half done when the event
+is stopped; then the one with the most matches left, so that the last series end together.
 
-A series that was void is played again after a pause that doubles each time, as what the machine
-lacks may be there again by then. It goes to a machine, and there to a worker, that has voided it
-least of all that are present: so a worker that fails at everything voids each series once, and
-another one plays it.
+A void series is played again after a pause that doubles each time, on a machine, and there by a
+worker, that has voided it least of all that are present: so a worker that fails at everything voids
+each series once, and another one plays it.
 
-What is played, and what counts, doesn't depend on any of this.
-
-With a thousand slots tens of thousands of blocks are held, so those that are not in play are a
-heap, and a block that comes back wakes one waiting worker, not all. Void ones are few: a list.
+With a thousand slots tens of thousands of blocks are held: those that are not in play are a heap,
+and a block that comes back wakes one waiting worker. Void ones are few: a list.
 
 Invariant: at most one series of a block is in play, and no series is given twice; at most
 BLOCKS_A_WORKER blocks a worker are held. A worker that is woken and takes one block wakes the next
-worker if there are more.
+worker if there are more. What counts doesn't depend on any of this.
 """
 
 from __future__ import annotations
