@@ -150,10 +150,10 @@ class Turns:
 
     What takes longest comes first, so that no process is left with it in the end.
 
-    In the long rest tests marked `alone` have the machine for themselves: programs that take what
-    they can, and tests of who is charged for whose time, would disturb others, or be disturbed. One
-    process runs all of them, when the others have nothing left to do. The variable TURN may name
-    the file that is locked for it: `flock --shared` keeps other programs from running beside them.
+    Tests marked `alone` have the machine for themselves: programs that take what they can would
+    disturb others, and load would disturb what is measured. One process runs all of them, when the
+    others have nothing left to do. The variable TURN may name the file that is locked for it:
+    `flock --shared` keeps other programs from running beside them.
     """
 
     ALONE = "alone"
@@ -179,7 +179,7 @@ class Turns:
         )
 
     def _is_alone(self, item):
-        return self._config.option.long and item.get_closest_marker("alone") is not None
+        return item.get_closest_marker("alone") is not None
 
     @property
     def _shared(self):
@@ -210,7 +210,7 @@ class Turns:
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_protocol(self, item, nextitem):
         """Hold the lock from the first test to the last one of the same kind."""
-        if not (self._config.option.long and hasattr(self._config, "workerinput")):
+        if not hasattr(self._config, "workerinput"):
             return (yield)
         alone = self._is_alone(item)
         if self._holding is None:
