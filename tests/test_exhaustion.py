@@ -131,7 +131,7 @@ main()
 
 
 @pytest.mark.process
-@pytest.mark.parametrize("megabytes", range(0, 40, 4))
+@pytest.mark.parametrize("megabytes", range(0, 40, 8))
 def test_with_too_little_memory_a_command_ends_in_one_line(megabytes, tmp_path):
     """However far it comes: exit 4, or as with plenty; unless the interpreter itself dies of it."""
     done = subprocess.run(

@@ -543,7 +543,7 @@ def test_a_slow_bot_is_found_slow_once(spoilt):
     report = spoilt(
         (
             "        answer =",
-            "        if message['hole'] == 3: import time; time.sleep(1.3)\n        answer =",
+            "        if message['hole'] == 3: import time; time.sleep(0.5)\n        answer =",
         )
     )
     check, finding = failed(report)

@@ -77,7 +77,7 @@ async def test_bots_that_play_well(ways, built, game, folders, seats):
 @pytest.mark.long("every manner of answering")
 async def test_manners_that_are_no_faults(ways, bots, how, number, game):
     """Late within the limit, in pieces, with a carriage return, with more than was asked for."""
-    plain = await same(ways(bots((how, number), CALM), game, 2))
+    plain = await same(ways(bots((how, number), CALM), game, 2), HERE)
     assert not any(record.faults for record in plain)
 
 
@@ -124,7 +124,7 @@ async def test_faults_at_the_start(ways, bots, how, others):
 async def test_several_faults_at_one_table(ways, bots):
     """Two fall, one of them at the tee-off, where all are asked at once; the others finish."""
     kinds = [("junk", 1), CALM, ("exit", 9), ("late", 7), ("crlf", 0)]
-    plain = await same(ways(bots(*kinds), "play-nine", 2))
+    plain = await same(ways(bots(*kinds), "play-nine", 2), HERE)
     assert [2, 2] == [len(record.faults) for record in plain]
 
 

@@ -77,7 +77,7 @@ def run(tmp_path):
             environment |= _without_bwrap(tmp_path)
         tmp_path.chmod(0o755)
         command = [sys.executable, "-P", "-m", "arena", "run", "ann", "bob", "--deals", "1"]
-        command += ["--out", "out", *words]
+        command += ["--jobs", "1", "--out", "out", *words]
         if whats:
             command = [sys.executable, str(HERE / "degrade.py"), ",".join(whats), *command]
         return subprocess.run(
