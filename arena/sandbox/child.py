@@ -21,8 +21,8 @@ import json
 import os
 import resource
 import signal
-from collections.abc import Mapping
-from typing import Any, NamedTuple, NoReturn
+from collections.abc import Mapping, Sequence
+from typing import Any, NoReturn
 
 from arena.exhaustion import NO_PROCESSES, ran_out
 from arena.sandbox import kernel, mounts, removal, seccomp, subreaper, uids
@@ -55,15 +55,6 @@ _ABOVE = 64  # descriptors are first moved above the numbers that they will get
 ERROR_BYTES = 2000  # the longest reason that a child can write to `errors`
 
 
-class Ends(NamedTuple):
-    stdin: int
-    stdout: int
-    stderr: int
-    status: int
-    errors: int
-    gate: int
-
-
 # Where they are once a child has settled in; 0 and 1 are /dev/null.
 _ERRORS = 2
 _STDIN, _STDOUT, _STDERR = 3, 4, 5
@@ -73,17 +64,18 @@ _FAILED = 3  # in a child of a keeper, until exec
 _DOORMANS_GATE = 9
 
 
-def begin(plan: Mapping[str, Any], ends: Ends, uid: int, join: str) -> NoReturn:
+def begin(plan: Mapping[str, Any], ends: Sequence[int], uid: int, join: str) -> NoReturn:
     """In a fresh child: start the program, or report why not and end.
 
-    `uid`: its spare uid; 0: we aren't root. `join`: the file to enter its control group by, or "".
+    `ends`: errors, the program's three, status, gate. `uid`: its spare uid; 0: we aren't root.
+    `join`: the file to enter its control group by, or "".
     """
     spawner = os.getppid()
-    errors = ends.errors
+    errors = ends[0]
     try:
         signal.set_wakeup_fd(-1)  # its number is about to be reused
         null = os.open(os.devnull, os.O_RDWR | os.O_CLOEXEC)
-        _arrange(null, null, errors, *ends[:3], ends.status, ends.gate)
+        _arrange(null, null, *ends)
         errors = _ERRORS
         os.setsid()
         os.umask(0o022)

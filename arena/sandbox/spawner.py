@@ -157,8 +157,6 @@ class SpawnerProcess:
             program.group = self.group(program)
             program.kills = None if program.group else self.kills
             status, errors, gate = opened[0:2], opened[2:4], opened[4:6]
-            stdin, stdout, stderr = descriptors
-            ends = child.Ends(stdin, stdout, stderr, status[1], errors[1], gate[0])
             guard = os.fork()
         except OSError:
             for descriptor in opened:
@@ -168,6 +166,7 @@ class SpawnerProcess:
             raise
         if guard == 0:
             join = program.group.entrance_file if program.group else ""
+            ends = (errors[1], *descriptors, status[1], gate[0])
             child.begin(program.plan, ends, program.uid, join)
         for descriptor in (status[1], errors[1], gate[0]):
             os.close(descriptor)
@@ -243,22 +242,17 @@ class SpawnerProcess:
     def reap(self) -> None:
         """Collect every child that has ended, inherited ones too, then settle their programs."""
         subreaper.drain(self.news)
-        while True:
-            try:
-                pid, status, used = os.wait4(-1, os.WNOHANG)
-            except ChildProcessError:
-                break
-            if pid == 0:
-                break
-            program = self.by_pid.pop(pid, None)
-            if program is None:
-                continue
-            program.cpu_ms += (used.ru_utime + used.ru_stime) * 1000
-            if pid == program.guard:
-                program.wait_status = status
-            else:
-                # A guard's own peak is useless: it was forked from us, and contains ours.
-                program.memory_mb = used.ru_maxrss / 1024
+        with contextlib.suppress(ChildProcessError):
+            while (found := os.wait4(-1, os.WNOHANG))[0]:
+                pid, status, used = found
+                if (program := self.by_pid.pop(pid, None)) is None:
+                    continue
+                program.cpu_ms += (used.ru_utime + used.ru_stime) * 1000
+                if pid == program.guard:
+                    program.wait_status = status
+                else:
+                    # A guard's own peak is useless: it was forked from us, and contains ours.
+                    program.memory_mb = used.ru_maxrss / 1024
         for program in list(self.programs.values()):
             if program.wait_status is not None:
                 self.settle(program)
