@@ -30,6 +30,7 @@ _WORDS |= {"list": "an array", "dict": "a table"}
 _MARKED = re.compile(
     r"(?P<text>.*) \(at (?:line (?P<line>\d+), column (?P<column>\d+)|end of .*)\)"
 )
+_CLOSED = re.compile(r"""(?:[^"'#]++|"(?:[^"\\]++|\\.)*+"|'[^']*+')*+""")
 # tomllib's words for the end of the line, or of the file, in a string.
 _UNCLOSED = (
     "Illegal character '\\n'",
@@ -112,30 +113,17 @@ def _syntax(message: str, text: str) -> str:
         # tomllib notices an open single quote only at the end of the file.
         first = 1 if "Expected" in marked["text"] else int(line)
         for number, each in enumerate(lines[first - 1 : int(line)], first):
-            if column := _open_quote(each):
-                return f"{NAME}:{number}:{column}: the string that begins here is never closed"
+            closed = _CLOSED.match(each)
+            assert closed, "it matches nothing, too"
+            if each[closed.end() : closed.end() + 1] in ('"', "'"):
+                what = "the string that begins here is never closed"
+                return f"{NAME}:{number}:{closed.end() + 1}: {what}"
     hint = ""
     if ":" in written and "=" not in written:
         hint = "; a field is written as name = value"
     elif re.match(r"\s*\w+\s*=\s*[\w./]", written) and marked["text"] == "Invalid value":
         hint = "; text stands in double quotes"
     return f"{NAME}:{line}:{column}: {printable(marked['text'])}{hint}"
-
-
-def _open_quote(line: str) -> int:
-    """The column of a quote that is not closed on its line; 0: none."""
-    begun, quote, escaped = 0, "", False
-    for column, c in enumerate(line, 1):
-        if escaped:
-            escaped = False
-        elif quote:
-            escaped = c == "\\" and quote == '"'
-            quote = "" if c == quote else quote
-        elif c == "#":
-            break
-        elif c in {'"', "'"}:
-            begun, quote = column, c
-    return begun if quote else 0
 
 
 def location(folder: Path, field: str) -> str:
