@@ -130,8 +130,9 @@ def pytest_xdist_auto_num_workers(config):
 
 
 SPREAD = ("event", "live", "engine", "play", "sandbox", "seeded")
-"""Folders whose files are too slow for one process each, but for those that share a browser."""
+"""Folders whose files are too slow for one process each."""
 BROWSER = "test_browser.py"
+"""Files that share a browser, which takes two seconds to start."""
 SECONDS = Path(__file__).with_name("seconds.json")
 """What each scope took that takes long, with --long. Written by a run with ARENA_UPDATE_SECONDS."""
 NOTICED_S = 2.0
@@ -142,7 +143,9 @@ def scope_of(nodeid):
     """What one process runs: a file with its fixtures, or a test of a slow folder."""
     file, _, name = nodeid.partition("::")
     _, folder, *_ = file.split("/")
-    return f"{file}::{name}" if folder in SPREAD and not file.endswith(BROWSER) else file
+    if file.endswith(BROWSER):
+        return BROWSER
+    return f"{file}::{name}" if folder in SPREAD else file
 
 
 class Turns:
