@@ -1,4 +1,4 @@
-"""Every mistake that `arena check` can name, the evidence for one, and what is said of it. Pure.
+"""Every mistake that `arena check` can name, the evidence for one, and what is said of it.
 
 `conversation.py` gathers evidence (`Facts`), `diagnosis.py` makes a `Diagnosis` of it. The words
 are in `mistakes.toml` and `languages.toml`. To add a mistake: a member of `Mistake`, its words, and
