@@ -19,6 +19,7 @@ import sys
 import zipfile
 from pathlib import Path
 
+import hypothesis
 import msgspec
 import pytest
 
@@ -237,6 +238,10 @@ class Turns:
             slow = {scope: round(s) for scope, s in self._took.items() if s >= NOTICED_S}
             SECONDS.write_text(json.dumps(dict(sorted(slow.items())), indent=1) + "\n")
 
+
+# How long an example takes tells of other load.
+hypothesis.settings.register_profile("any load", deadline=None)
+hypothesis.settings.load_profile("any load")
 
 # Of several hundred commands each would compile the whole package anew.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
