@@ -48,91 +48,89 @@ def _hash(name: str) -> bytes:
 
 
 class Index:
-    """An index as read from its file; `load` checks it."""
+    """The entries of an index, and how many bytes of the log are durable; None: unknown."""
 
-    def __init__(self, data: bytes, mark: int | None, count: int) -> None:
-        self._data = data
+    def __init__(self, entries: bytes = b"", mark: int | None = None) -> None:
+        self.count = len(entries) // _ENTRY.size
+        self._entries = entries[: self.count * _ENTRY.size]
         self.mark = mark
-        """How many bytes of the log are durable; None: unknown."""
-        self.count = count
 
     @classmethod
     def load(cls, folder: Path) -> Self:
         """Read what can be trusted; a bad index has neither mark nor entries."""
         try:
             with open_regular(folder / INDEX) as file, open_regular(folder / LOG) as log:
+                size = os.fstat(log.fileno()).st_size
+                header = file.read(_HEADER.size)
                 # Lines are longer than entries: an index is never larger than its log.
-                data = file.read(_HEADER.size + os.fstat(log.fileno()).st_size)
-                if len(data) < _HEADER.size:
-                    return cls(b"", None, 0)
-                magic, mark, _ = _HEADER.unpack_from(data)
-                if data[: _HEADER.size] != _header(mark):
-                    mark = None
-                index = cls(data, mark, (len(data) - _HEADER.size) // _ENTRY.size)
-                if magic != _MAGIC or not (index._sound() and index._fits(log)):
-                    index.count = 0
-                return index
+                index = cls(file.read(size))
+                if len(header) == _HEADER.size and header == _header(mark := _mark(header)):
+                    index.mark = mark
+                if header.startswith(_MAGIC) and index._sound(log, size):
+                    return index
+                return cls(mark=index.mark)
         except (OSError, UserError):
-            return cls(b"", None, 0)
+            return cls()
 
-    def _sound(self) -> bool:
-        end = _HEADER.size + self.count * _ENTRY.size
-        return zlib.crc32(memoryview(self._data)[_HEADER.size : end - 4]) == self.check
-
-    def _fits(self, log: BinaryIO) -> bool:
-        """Whether its last line within the log's size is where it says."""
-        count = self.within(os.fstat(log.fileno()).st_size)
-        return not count or self.names(count - 1, line_at(log, self.start(count - 1)))
+    def _sound(self, log: BinaryIO, size: int) -> bool:
+        """Whether its checksum fits, and its last line within the log's size is where it says."""
+        last = self.within(size) - 1
+        return zlib.crc32(memoryview(self._entries)[:-4]) == self.check and (
+            last < 0 or self.names(last, line_at(log, self.start(last)))
+        )
 
     @property
     def check(self) -> int:
         """The running checksum of all entries."""
-        return self._entry(self.count - 1)[3] if self.count else 0
-
-    def _entry(self, number: int) -> tuple[int, bytes, bytes, int]:
-        entry: tuple[int, bytes, bytes, int] = _ENTRY.unpack_from(
-            self._data, _HEADER.size + number * _ENTRY.size
-        )
-        return entry
+        return int.from_bytes(self._entries[-4:])
 
     def start(self, number: int) -> int:
-        return self._entry(number)[0]
+        at = number * _ENTRY.size
+        return int.from_bytes(self._entries[at : at + SERIES])
 
     def names(self, number: int, body: bytes | None) -> bool:
         head = head_of(body)
-        return body is not None and self._entry(number)[1:3] == (_hash(head.series), _hash(head.id))
+        entry = self._entries[number * _ENTRY.size : (number + 1) * _ENTRY.size]
+        return body is not None and entry[SERIES:-4] == _hash(head.series) + _hash(head.id)
 
     def within(self, size: int) -> int:
         """How many entries are for lines that begin within the first `size` bytes of the log."""
         return bisect_left(range(self.count), size, key=self.start)
 
+    def cut(self, count: int) -> Index:
+        """Its first entries."""
+        return Index(self._entries[: count * _ENTRY.size], self.mark)
+
     def find(self, name: str, kind: int) -> Iterator[int]:
         """The numbers of the entries that may belong to a name: MATCH or SERIES."""
         wanted = _hash(name)
-        end = _HEADER.size + self.count * _ENTRY.size
-        at = self._data.find(wanted, _HEADER.size, end)
+        at = self._entries.find(wanted)
         while at >= 0:
-            number, where = divmod(at - _HEADER.size, _ENTRY.size)
+            number, where = divmod(at, _ENTRY.size)
             if where == kind:
                 yield number
-            at = self._data.find(wanted, at + 1, end)
+            at = self._entries.find(wanted, at + 1)
 
 
 def build_index(folder: Path) -> Index:
     """Build the index of a log; write it if the folder is ours and has no writer."""
-    # With another checksum than the header's: a reader doesn't know how much of the log is durable.
-    data = bytearray(_header(0, flip=0xFFFFFFFF))
+    entries = bytearray()
     check = 0
     for line in read_lines(folder):
         if not line.torn:
             head = head_of(line.body)
             entry, check = _packed(check, line.start, head.series, head.id)
-            data += entry
+            entries += entry
     with suppress(OSError, UserError):
         refuse_links(folder)
         if folder.stat().st_uid == os.geteuid() and not writer(folder):
-            write_atomically(folder / INDEX, bytes(data))
-    return Index(bytes(data), None, (len(data) - _HEADER.size) // _ENTRY.size)
+            # With a wrong checksum: a reader doesn't know how much of the log is durable.
+            write_atomically(folder / INDEX, _header(0, flip=0xFFFFFFFF) + entries)
+    return Index(bytes(entries))
+
+
+def _mark(header: bytes) -> int:
+    return int.from_bytes(header[len(_MAGIC) : -4])
 
 
 def _header(mark: int, flip: int = 0) -> bytes:
@@ -153,19 +151,19 @@ class IndexWriter:
 
     def __init__(self, folder: Path, size: int) -> None:
         index = Index.load(folder)
-        count = index.within(size)
+        index = index.cut(index.within(size))
+        last = index.start(index.count - 1) if index.count else None
         self._folder = folder
-        self._file = files.open_file(folder / INDEX, "r+b" if count else "w+b", buffering=0)
+        self._file = files.open_file(folder / INDEX, "r+b" if index.count else "w+b", buffering=0)
         try:
-            index.count = count
-            self._end = _HEADER.size + count * _ENTRY.size
+            self._end = _HEADER.size + index.count * _ENTRY.size
             # The next entry's checksum continues from all bytes before it.
-            self._check = zlib.crc32(index.check.to_bytes(4), index.check) if count else 0
+            self._check = zlib.crc32(index.check.to_bytes(4), index.check) if index.count else 0
             self._pending = bytearray()
             self._file.truncate(self._end)
-            for line in read_lines(folder, index.start(count - 1) if count else 0, size):
+            for line in read_lines(folder, last or 0, size):
                 # A damaged line gets an entry without names.
-                if not (count and line.start == index.start(count - 1)):
+                if line.start != last:
                     head = head_of(line.body)
                     self.add(line.start, head.series, head.id)
         except BaseException:

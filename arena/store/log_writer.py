@@ -18,7 +18,6 @@ from typing import BinaryIO, Self
 from arena.model import Event, HostError, MatchRecord
 from arena.store.folder import (
     Announced,
-    EventFile,
     Private,
     is_results_folder,
     prepare,
@@ -42,15 +41,14 @@ GROUP_S = 0.5
 
 
 class Store:
-    def __init__(self, folder: Path, file: EventFile, held: BinaryIO, *, mend: bool) -> None:
+    def __init__(self, folder: Path, held: BinaryIO, *, mend: bool) -> None:
+        """`held`: the folder's lock."""
         self.folder = folder
-        self.event = event = file.event
-        self._announced = file.announced
-        self._lock = held
-        self._stderr = Stderr(folder / "stderr", bots=len(event.entrants))
-        self.writing = False
         with ExitStack() as opened, writes_into(folder):
             opened.callback(held.close)
+            self.event, _ = file = read_event_file(folder)
+            self._announced = file.announced
+            self._stderr = Stderr(folder / "stderr", bots=len(self.event.entrants))
             remove_unfinished(folder)
             repaired = repair(folder) if mend else ""
             self._log, cut = open_log(folder)
@@ -61,7 +59,8 @@ class Store:
             index = IndexWriter(folder, self._size)
             opened.callback(index.close)
             self._syncer = _Syncer(self._log, index, self._size)
-            opened.pop_all()
+            opened.callback(self._syncer.close)
+            self._opened = opened.pop_all()
         self.writing = True
 
     @classmethod
@@ -78,12 +77,7 @@ class Store:
             read_event_file(folder)  # raises before a lock file is made there
         with writable(folder):
             held = lock(folder)
-        try:
-            file = read_event_file(folder)
-        except BaseException:
-            held.close()
-            raise
-        return cls(folder, file, held, mend=mend)
+        return cls(folder, held, mend=mend)
 
     def __enter__(self) -> Self:
         return self
@@ -149,9 +143,7 @@ class Store:
             self.writing = False
             with suppress(HostError):
                 self.sync()
-            self._syncer.close()
-            self._log.close()
-            self._lock.close()
+            self._opened.close()
 
     def _write_line(self, line: bytes) -> None:
         """Write all of the line or nothing: a full disk must not leave half a record."""
@@ -215,7 +207,6 @@ class _Syncer:
         self._over.set()
         self._some.set()
         self._thread.join()
-        self._index.close()
 
     def _run(self) -> None:
         while not self._over.is_set():
