@@ -33,10 +33,12 @@ class ReplayError(ValueError):
 
 
 class Witness:
-    """Is called while a match is replayed; does nothing by itself."""
+    """Is called while a match is replayed; by itself it only discards the referee's notices."""
 
     def round(self, referee: Referee) -> None:
         """Before each round of questions, and at the end: the referee may have notices."""
+        if referee.news:
+            referee.take_notices()
 
     def outcome(self, referee: Referee, seat: int, fault: Fault | None, move: str | None) -> None:
         """Before a seat's outcome is reported. Neither fault nor move: the answer is not in the
@@ -82,7 +84,8 @@ class _Replay:
     def __init__(self, record: MatchRecord, referee: Referee, witness: Witness | None) -> None:
         self._record = record
         self._referee = referee
-        self._witness = witness
+        self._quick = witness is None
+        self._witness = witness or Witness()
         self._due: dict[int, dict[int, Fault]] = {}
         """Faults by question and seat."""
         for fault in record.faults:
@@ -106,16 +109,12 @@ class _Replay:
             if hole != referee.hole:
                 hole = referee.hole
                 moves = _moves(self._record, hole)
-            if witness is not None:
-                witness.round(referee)
-            elif referee.news:
-                referee.take_notices()
-            if witness is None and turn not in due and len(referee.wanted) == 1:
+            witness.round(referee)
+            if self._quick and turn not in due and len(referee.wanted) == 1:
                 turn = self._answer(turn, moves)
             else:
                 self._report(due.get(turn, {}), moves)
-        if witness is not None:
-            witness.round(referee)
+        witness.round(referee)
         use = tuple(SeatUse(decisions=asked) for asked in self._asked)
         return msgspec.structs.replace(referee.record(), use=use)
 
@@ -150,8 +149,7 @@ class _Replay:
             move = moves[at] if at < len(moves) else None
             if move is None and not due:
                 raise _ended(hole, at, seat)
-            if self._witness is not None:
-                self._witness.outcome(referee, seat, fault, move)
+            self._witness.outcome(referee, seat, fault, move)
             if fault is not None:
                 referee.fail(seat, _failure(fault))
             else:

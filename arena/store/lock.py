@@ -8,8 +8,8 @@ Invariant: only the holder of a folder's lock writes into the folder.
 
 from __future__ import annotations
 
-import errno
 import os
+from contextlib import ExitStack
 from pathlib import Path
 from typing import BinaryIO
 
@@ -25,33 +25,27 @@ _BETWEEN_S = 0.01
 def lock(folder: Path) -> BinaryIO:
     """Take the lock; UserError if another process holds it. Closing the file releases it."""
     refuse_links(folder)
-    file = files.open_file(folder / "lock", "ab+", buffering=0)
-    try:
+    with ExitStack() as opened:
+        file = opened.enter_context(files.open_file(folder / "lock", "ab+", buffering=0))
         for left in reversed(range(_TRIES)):
             try:
                 _flock(file, "LOCK_EX", "LOCK_NB")
                 break
-            except BlockingIOError:
+            except (BlockingIOError, PermissionError):
                 if not left:
-                    raise
+                    raise UserError(
+                        f"{folder}: another arena (process {_holder(folder)}) is writing there; "
+                        f"wait for it, or stop it: arena stop {folder}"
+                    ) from None
                 clock.sleep(_BETWEEN_S)
-    except OSError as error:
-        file.close()
-        if error.errno not in {errno.EWOULDBLOCK, errno.EACCES}:
-            raise UserError(
-                f"{folder}: its file system has no locks ({error.strerror}), and without one two "
-                "arenas could write there at once; choose a folder on another one"
-            ) from None
-        raise UserError(
-            f"{folder}: another arena (process {_holder(folder)}) is writing there; "
-            f"wait for it, or stop it: arena stop {folder}"
-        ) from None
-    try:
+            except OSError as error:
+                raise UserError(
+                    f"{folder}: its file system has no locks ({error.strerror}), and without one "
+                    "two arenas could write there at once; choose a folder on another one"
+                ) from None
         file.truncate(0)
         file.write(b"%d\n" % os.getpid())
-    except OSError:
-        file.close()
-        raise
+        opened.pop_all()
     return file
 
 
