@@ -25,7 +25,10 @@ from arena.engine.single_bot import open_solo
 from arena.model import Bot, Limits
 from arena.sandbox import Backend
 
-_ONE = "With time after each line it did not happen: does it take all that it reads for one line?"
+_ONE = (
+    "With time after each line it did not happen: does it take all that it reads at once for one "
+    "line?"
+)
 _CHANGE = "A bot ignores fields and messages that it doesn't know."
 FILES = 200  # names of a bot's files that are read, to guess its language
 
