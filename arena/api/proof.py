@@ -16,7 +16,7 @@ from arena.audit.report import Audit
 from arena.deals import Deals, with_beacon
 from arena.event.commands import command_line
 from arena.event.epochs import epochs_of
-from arena.event.results import Counts, counting_of, incomplete, long_read_notes
+from arena.event.results import Counts, announce_reading, counting_of, incomplete
 from arena.executors.cores import fair_jobs
 from arena.machine import Notify, ignore_notes
 from arena.model import SHUFFLED, Frozen, MatchRecord
@@ -101,8 +101,7 @@ def _epochs(whole: Verification, jobs: int, progress: FolderProgress) -> Iterato
 def audit_results(folder: PathName, *, notify: Notify = ignore_notes) -> Audit:
     """Report what in an event is unusual, and how often chance alone shows as much."""
     path = Path(folder)
-    for line in long_read_notes([path]):
-        notify(line)
+    announce_reading(notify, path)
     event = read_event(path)
     if epochs := epochs_of(path):
         notify(

@@ -18,7 +18,7 @@ from arena import registry, store
 from arena.api.paths import PathName, folder_paths
 from arena.event.epochs import epochs_of
 from arena.event.rerate import EVERYTHING, RateOptions, rate_events
-from arena.event.results import Counts, long_read_notes, table_of
+from arena.event.results import Counts, announce_reading, table_of
 from arena.event.search import (
     BotMatches,
     Search,
@@ -69,8 +69,7 @@ def rate(
     paths = folder_paths(folders)
     if options.rate_on not in (None, RESULTS, ADJUSTED):
         raise UserError(f"--rate-on {options.rate_on}: there are {RESULTS} and {ADJUSTED}")
-    for line in long_read_notes(paths):
-        notify(line)
+    announce_reading(notify, *paths)
     return rate_events(paths, options)
 
 
@@ -109,8 +108,7 @@ class EventResults:
     def table(self) -> Table:
         """The table, derived from the log; with the epochs, if there are any."""
         epochs = epochs_of(self.folder)
-        for line in long_read_notes([self.folder, *epochs]):
-            self._notify(line)
+        announce_reading(self._notify, self.folder, *epochs)
         if epochs:
             return rate_events([self.folder], events={self.folder: self.event})
         return table_of(self.folder, self.event)
@@ -137,8 +135,7 @@ class EventResults:
 
     def matches(self, *, everything: bool = False, sort: bool = False) -> Iterator[MatchRecord]:
         """The matches that count, or `everything`, in the order of the log or by id (`sort`)."""
-        for line in long_read_notes([self.folder]):
-            self._notify(line)
+        announce_reading(self._notify, self.folder)
         counts = _all if everything else Counts(self.folder, event=self.event)
         yield from (read_by_id if sort else read_some)(self.folder, counts, self.event)
 

@@ -41,12 +41,11 @@ def audit(folder: Path, *, strict: bool, everything: bool, as_json: bool) -> int
     """
     import arena
     from arena.terminal.audit_report import audit_lines
-    from arena.terminal.screen import colour, echo_json, say
+    from arena.terminal.screen import colour, echo_json, say, show
 
     report = arena.audit_results(folder, notify=say)
     if as_json:
         echo_json(report)
     else:
-        for line in audit_lines(report, str(folder), paint=colour(), everything=everything):
-            click.echo(line)
+        show(audit_lines(report, str(folder), paint=colour(), everything=everything))
     return STRANGE if strict and report.strange else 0

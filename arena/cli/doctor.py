@@ -29,12 +29,11 @@ def doctor(*, as_json: bool) -> int:
     """
     from arena.machine.doctor import examine
     from arena.terminal.doctor_report import checkup_lines
-    from arena.terminal.screen import colour, columns, echo_json
+    from arena.terminal.screen import colour, columns, echo_json, show
 
     found = examine()
     if as_json:
         echo_json(found)
     else:
-        for line in checkup_lines(found, min(columns(), WIDEST), paint=colour()):
-            click.echo(line)
+        show(checkup_lines(found, min(columns(), WIDEST), paint=colour()))
     return 0 if found.works else TROUBLE

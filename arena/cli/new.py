@@ -53,18 +53,17 @@ def new(language: str | None, path: str | None, *, as_list: bool) -> None:
     """
     from arena.model import UserError
     from arena.scaffolds import SCAFFOLDS, render
+    from arena.terminal.screen import show
 
     if as_list or language is None:
-        for line in _languages():
-            click.echo(line)
+        show(_languages())
         return
     which = _which(language, path)
     if path is None:
         raise UserError(f"a name for the bot is missing, for instance: arena new {which} my-bot")
     folder = Path(path)
     _write(folder, render(which, _name(path)))
-    for line in _next_steps(path, folder, SCAFFOLDS[which]):
-        click.echo(line)
+    show(_next_steps(path, folder, SCAFFOLDS[which]))
 
 
 def _which(language: str, path: str | None) -> str:

@@ -37,7 +37,7 @@ def table(folder: Path, *, top: int | None, bots: tuple[str, ...], **shown: Any)
     import sys
 
     import arena
-    from arena.terminal.screen import say
+    from arena.terminal.screen import say, show
     from arena.terminal.table import duel_lines, part_of, print_table, withdrawal_lines
 
     whole = arena.open_results(folder, notify=say).table
@@ -45,8 +45,6 @@ def table(folder: Path, *, top: int | None, bots: tuple[str, ...], **shown: Any)
     print_table(found, **shown, more="--details")
     if shown["report"] != "text":
         return
-    for line in duel_lines(found) if bots else ():
-        click.echo(line)
+    show(duel_lines(found) if bots else ())
     if not shown["canonical"] and (shown["details"] or not sys.stdout.isatty()):
-        for line in withdrawal_lines(folder, found.withdrawn):
-            click.echo(line)
+        show(withdrawal_lines(folder, found.withdrawn))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from array import array
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from hashlib import blake2b
 from pathlib import Path
 
@@ -13,6 +13,7 @@ from arena import registry
 from arena.deals import Deals, with_beacon
 from arena.formats import Format
 from arena.formats.shards import Shard
+from arena.machine import Notify
 from arena.model import Event, MatchRecord, Table, UserError
 from arena.ratings.archive import DIGEST_HEX, MatchSummary
 from arena.ratings.evidence import Evidence
@@ -27,13 +28,13 @@ LONG_LOG = 256 << 20
 _BYTES_A_SECOND = 40 << 20
 
 
-def long_read_notes(folders: Iterable[Path]) -> Iterator[str]:
+def announce_reading(notify: Notify, *folders: Path) -> None:
     """A line for each large log that is about to be read: about how long that takes."""
     for folder in folders:
         if (size := log_size(folder)) >= LONG_LOG:
             seconds = size // _BYTES_A_SECOND
             spoken = f"{seconds} s" if seconds < 120 else f"{seconds // 60} min"
-            yield f"reading {folder}: {size / 1e9:.1f} GB of matches, about {spoken}"
+            notify(f"reading {folder}: {size / 1e9:.1f} GB of matches, about {spoken}")
 
 
 def schedule_of(event: Event, secret: bytes) -> Format:

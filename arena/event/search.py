@@ -17,7 +17,7 @@ from pathlib import Path
 
 from arena import registry
 from arena.deals import Deals, with_beacon
-from arena.event.results import Counts, long_read_notes, record_key
+from arena.event.results import Counts, announce_reading, record_key
 from arena.machine import Notify
 from arena.model import Entrant, Event, Frozen, MatchRecord, UserError
 from arena.replay.rebuild import rebuild_lines
@@ -49,8 +49,7 @@ def records_of(
 ) -> list[MatchRecord]:
     """All records of a match, by its id or a unique prefix; the UserError suggests others."""
     if not is_indexed(folder):
-        for line in long_read_notes([folder]):
-            notify(line)
+        announce_reading(notify, folder)
     if found := records_of_match(folder, match, event):
         return found
     ids = _ids(folder, event)
@@ -234,8 +233,7 @@ def search_matches(
     event: Event | None = None,
 ) -> SearchResult:
     """Look through a log: through the records that count, or through all (`everything`)."""
-    for line in long_read_notes([folder]):
-        notify(line)
+    announce_reading(notify, folder)
     event = event or read_event(folder)
     counts = Counts(folder, event=event)
     if search == Search() and limit is not None and not everything:

@@ -21,7 +21,7 @@ from typing import NamedTuple
 import msgspec
 
 from arena import __version__
-from arena.event.results import long_read_notes
+from arena.event.results import announce_reading
 from arena.executors.cores import fair_jobs
 from arena.machine import Notify
 from arena.model import Frozen, HostError, UserError
@@ -89,8 +89,7 @@ def update_site(
     if options.anonymous and (options.stderr or options.host):
         raise UserError("--with-stderr, --with-host: may hold names; not with --anonymous")
     with closing(SiteFolder(site)) as target:
-        for line in long_read_notes(folders):
-            notify(line)
+        announce_reading(notify, *folders)
         sources = _read(folders)
         index = target.index or new_index(title=options.title or "", anonymous=options.anonymous)
         index, clearing = _cleared(site, index, options)

@@ -25,7 +25,7 @@ from arena.reports.cards import scorecard
 from arena.reports.escape import plain
 from arena.reports.faults import match_fault_lines
 from arena.terminal.moments import strokes_of
-from arena.terminal.screen import colour, columns, echo_json, picked, say
+from arena.terminal.screen import colour, columns, echo_json, picked, say, show
 from arena.terminal.table import details_of, print_table
 
 # The version of the JSON lines.
@@ -154,8 +154,7 @@ def show_match(
     if as_json:
         echo_json(_match_as_json(played))
         return
-    for line in match_lines(played):
-        click.echo(line)
+    show(match_lines(played))
     if talk is not None:
         click.echo(f"every line: {plain(str(talk))}")
     if played.record.faults:

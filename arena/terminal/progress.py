@@ -34,7 +34,7 @@ from arena.terminal.outcome import (
     show_result,
     suspect_lines,
 )
-from arena.terminal.screen import can_draw, picked, warn
+from arena.terminal.screen import can_draw, picked, show, warn
 
 if TYPE_CHECKING:
     from arena.ratings.online import OnlineRatings
@@ -65,10 +65,7 @@ class QuietProgress(Progress):
             self.say(line)
         if self.first_faults:
             self.say(f"all faults: {command_line('log', outcome.folder)} --faults")
-        for line in suspect_lines(outcome):
-            self.say(line)
-        for line in cut_lines(outcome):
-            self.note(line)
+        _tell_lost(self, outcome)
         if outcome.resume:
             self.warn(f"{_UNFINISHED}: {outcome.resume}")
 
@@ -83,6 +80,13 @@ class QuietProgress(Progress):
             f"{self.done}/{about}{planned} matches ({share} %), "
             f"{self.rate():.1f}/s, {left} left{faults}"
         )
+
+
+def _tell_lost(display: Progress, outcome: Outcome) -> None:
+    for line in suspect_lines(outcome):
+        display.say(line)
+    for line in cut_lines(outcome):
+        display.note(line)
 
 
 class LineProgress(QuietProgress):
@@ -253,10 +257,7 @@ class JsonProgress(Progress):
         self.emit("end", finished=outcome.event.finished, done=self.done)
 
     def finish(self, outcome: Outcome) -> None:
-        for line in suspect_lines(outcome):
-            self.say(line)
-        for line in cut_lines(outcome):
-            self.note(line)
+        _tell_lost(self, outcome)
         if outcome.resume:
             try:
                 self.emit("resume", command=outcome.resume)
@@ -310,8 +311,7 @@ def show_forecast(forecast: Forecast, display: Progress) -> None:
             seconds=round(forecast.seconds, 1),
         )
         return
-    for line in forecast_lines(forecast):
-        click.echo(line)
+    show(forecast_lines(forecast))
 
 
 def show_same(found: Comparison, display: Progress) -> None:

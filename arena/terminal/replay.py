@@ -8,7 +8,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import click
 import msgspec
 
 from arena import registry
@@ -20,7 +19,7 @@ from arena.reports.escape import json_line, plain, shell
 from arena.reports.faults import fault_lines, feed_command, whole_fault
 from arena.terminal.match_text import MatchText, listing, moment_of
 from arena.terminal.moments import Album
-from arena.terminal.screen import can_draw, columns, echo_json, picked, say, style
+from arena.terminal.screen import can_draw, columns, echo_json, picked, say, show, style
 
 LISTED = 20
 KINDS = (ANY, *FaultKind)
@@ -90,8 +89,7 @@ def _nothing(results: EventResults, *, everything: bool) -> UserError:
 
 
 def _list(folder: Path, found: SearchResult, bots: Sequence[str]) -> None:
-    for line in listing(found.records, style(), room=columns(), bots=bots):
-        click.echo(line)
+    show(listing(found.records, style(), room=columns(), bots=bots))
     if len(found.records) < found.matches:
         say(f"{len(found.records)} of {found.matches:,} matches; --limit 0 lists all")
     say(f"to look at one: {shell(['arena', 'replay', str(folder), found.records[0][0].id])}")
@@ -151,8 +149,7 @@ def _show(results: EventResults, record: MatchRecord, asked: Any) -> None:  # no
         lines = text.whole()
     else:
         lines = text.hole(hole) if move is None else text.move(hole, move)
-    for line in lines:
-        click.echo(line)
+    show(lines)
 
 
 def _seat(record: MatchRecord, event: Event, who: str) -> int:
@@ -183,8 +180,7 @@ def show_faults(results: EventResults, *, as_json: bool) -> None:
     for record in results.matches(everything=True):
         found = found or bool(record.faults)
         if not as_json:
-            for text in fault_lines(record, folder, limits):
-                click.echo(text)
+            show(fault_lines(record, folder, limits))
             continue
         for fault in record.faults:
             line = {

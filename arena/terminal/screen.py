@@ -6,6 +6,7 @@ import contextlib
 import os
 import shutil
 import sys
+from collections.abc import Iterable
 from io import TextIOWrapper
 from typing import TYPE_CHECKING, Any, TextIO
 
@@ -58,6 +59,12 @@ def picked(found: object, names: str) -> dict[str, Any]:
 def echo_json(value: object) -> None:
     """Print a value as one line, with everything escaped that a terminal would obey."""
     click.echo(json_line(msgspec.json.encode(value)))
+
+
+def show(lines: Iterable[str]) -> None:
+    """Print lines on stdout."""
+    for line in lines:
+        click.echo(line)
 
 
 def say(text: str) -> None:

@@ -29,7 +29,7 @@ from arena.play.session import Person, PersonLeft
 from arena.reports.cards import Style, picture, scorecard
 from arena.reports.faults import match_fault_lines
 from arena.terminal.desk import ending_lines, legal_lines, table_picture
-from arena.terminal.screen import columns
+from arena.terminal.screen import columns, show
 
 READ_BYTES = 4096
 # A typed line; a longer one is a mistake, and is cut.
@@ -65,8 +65,7 @@ class LinePerson:
         self._print_news(desk)
         self._show(desk)
         while True:
-            for line in legal_lines(desk, self._room):
-                click.echo(line)
+            show(legal_lines(desk, self._room))
             line = await self._line("> ")
             match line.strip().lower():
                 case "":
@@ -86,8 +85,7 @@ class LinePerson:
 
     async def hole_over(self, desk: Desk) -> None:
         self._print_news(desk)
-        for line in ending_lines(desk):
-            click.echo(line)
+        show(ending_lines(desk))
         self._show(desk)
         self._score(desk)
 
@@ -95,8 +93,7 @@ class LinePerson:
         self._print_news(desk)
         for line in () if desk.grids else ending_lines(desk):  # else it has been printed
             click.echo(line)
-        for line in match_fault_lines(record):
-            click.echo(line)
+        show(match_fault_lines(record))
         click.echo(f"kept in {kept}; look at it: {command_line('replay', kept)}")
         try:
             answer = await self._line("another one? [y/N] ")
@@ -126,8 +123,7 @@ class LinePerson:
             click.echo(line)
 
     def _score(self, desk: Desk) -> None:
-        for line in scorecard(desk.names, desk.scores, desk.totals, room=self._room):
-            click.echo(line)
+        show(scorecard(desk.names, desk.scores, desk.totals, room=self._room))
 
     async def _line(self, prompt: str) -> str:
         click.echo(prompt, nl=False)
