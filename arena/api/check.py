@@ -77,8 +77,7 @@ def check_bots(
 
 def _check(paths: Sequence[Path], options: CheckOptions, progress: CheckProgress) -> CheckReports:
     limits = options.limits
-    cache = default_cache()
-    with in_use(cache):
+    with in_use(default_cache()) as cache:
         roster = load(paths, cache=cache)
         bots: list[Bot] = []
         problems = roster.problems
@@ -91,7 +90,7 @@ def _check(paths: Sequence[Path], options: CheckOptions, progress: CheckProgress
                 jobs=options.jobs,
                 flags=("--memory",),
             )
-            bots, problems, _ = workshop.build(roster, limits)
+            bots, problems, _ = workshop.build(roster)
         examined: Iterator[Report] = iter(())
         if workshop and bots:
             named = {each.entrant.id: each.path for each in roster.candidates}

@@ -20,23 +20,19 @@ from arena.executors.cores import one_core
 from arena.machine import Notify
 from arena.model import Bot, Frozen, Limits, UserError
 from arena.replay.transcripts import Script, read_script
-from arena.sandbox import Backend, Launch, SpawnPlan, TreeLimits
+from arena.sandbox import Launch, SpawnPlan, TreeLimits
+from arena.sandbox.none import Unconfined
 from arena.store import is_results_folder
 
 FOREVER_S = 1e9
 
 
-class _Unlimited:
+class _Unlimited(Unconfined):
     """Runs a tool of the user's: it may need more than a bot, and writes logs and core files."""
 
-    def __init__(self, plain: Backend) -> None:
-        self.name = plain.name
-        self.probe = plain.probe
-        self._plan = plain.plan
-
     def plan(self, launch: Launch) -> SpawnPlan:
-        """As without a sandbox, and without limits; what the bot's own environment sets holds."""
-        plan = self._plan(launch)
+        """Without limits; what the bot's own environment sets holds."""
+        plan = super().plan(launch)
         env = {**os.environ, **plan.env}
         return msgspec.structs.replace(plan, rlimits={}, share=TreeLimits(), env=env)
 
@@ -64,8 +60,7 @@ def transcript_lines(
     bot: str, transcript: str, options: FeedOptions, notify: Notify
 ) -> Iterator[bytes]:
     """The lines to the bot. `transcript` is a path, or `-` for standard input."""
-    cache = default_cache()
-    with in_use(cache):
+    with in_use(default_cache()) as cache:
         _, script_of = _sources(bot, transcript, options, cache, notify)
     for step in script_of(lean=options.lean).steps:
         yield step.line
@@ -75,28 +70,27 @@ def feed_bot(
     bot: str, transcript: str, options: FeedOptions, echo: FeedOutput, notify: Notify
 ) -> bool:
     """Feed a transcript to a bot; returns whether it answered as recorded."""
-    cache = default_cache()
-    with in_use(cache):
+    with in_use(default_cache()) as cache:
         roster, script_of = _sources(bot, transcript, options, cache, notify)
         spoken = script_of(lean=options.lean).hello.limits
         kept = ("memory_mb", "tasks", "scratch_mb", "line_bytes")  # but for time
         limits = Limits(**{name: getattr(spoken, name) for name in kept})
         folder = Path(transcript) if options.match is not None else None
         workshop = Workshop(
-            limits if options.command is None else None,  # else it has none, and no bot is judged
+            limits,
             notify,
             folder,
-            sandbox="none" if options.command is not None else options.sandbox,
+            sandbox=options.sandbox if options.command is None else "none",
             jobs=1,
+            judge=options.command is None,  # else it has no limits
             way_out=f"more: arena check {bot}",
         )
-        backend = workshop.backend
-        ready, _ = workshop.enter(roster, limits)
+        ready, _ = workshop.enter(roster)
         if not ready:
             raise UserError(f"{bot} can't be started here")
-        [one] = ready
+        [one], backend = ready, workshop.backend
         if options.command is not None:
-            one, backend = _under(one, options.command), _Unlimited(backend)
+            one, backend = _under(one, options.command), _Unlimited()
         feeder = Feeder(
             script_of,
             echo,

@@ -108,7 +108,7 @@ def discard(entry: Path) -> None:
 
 
 @contextlib.contextmanager
-def in_use(cache: Path) -> Iterator[None]:
+def in_use(cache: Path) -> Iterator[Path]:
     """Lock out `clean_cache` while bots are started from here; remove what killed arenas left."""
     with cache_errors(cache):
         cache.mkdir(mode=_mode(), parents=True, exist_ok=True)
@@ -119,7 +119,7 @@ def in_use(cache: Path) -> Iterator[None]:
         sweep(cache / area, _LOCKED)
     with lock:
         fcntl.flock(lock, fcntl.LOCK_SH)
-        yield
+        yield cache
 
 
 def _refuse_shared(cache: Path) -> None:

@@ -33,8 +33,7 @@ def fetch(bots: tuple[Path, ...]) -> None:
 
     if not bots:
         raise UserError("name the bots whose packages are wanted, for instance: arena fetch bots/*")
-    cache = default_cache()
-    with in_use(cache):
+    with in_use(default_cache()) as cache:
         roster = load(bots, cache=cache)
         for note in roster.notes:
             say(f"note: {note}")

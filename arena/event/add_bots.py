@@ -52,8 +52,7 @@ def _new_epoch(
     base, run, notify = events[folder].settings, session.options, session.progress.say
     if not bots:
         raise UserError(f"name the bots to add: {command_line('run', Path('BOT'))} --into {folder}")
-    cache = default_cache()
-    with in_use(cache):
+    with in_use(default_cache()) as cache:
         field = field_before([*events.values()])
         given, again = _newcomers(bots, field, cache)
         withdrawn = frozenset[str]().union(*(withdrawn_in(*each) for each in events.items()))
@@ -80,17 +79,8 @@ def _new_epoch(
                 raise UserError("no bot to add: those that are new can't play here")
             return settings_of_epoch(base, heroes, withdrawn=withdrawn)
 
-        workshop = Workshop(
-            base.limits,
-            notify,
-            folder,
-            sandbox=run.sandbox,
-            seats=base.seats,
-            series=base.series,
-            jobs=run.jobs,
-            way_out=ALL,
-        )
-        yield new_event(every, base.limits, workshop, settle, seed=seed)
+        workshop = Workshop(base, notify, folder, sandbox=run.sandbox, jobs=run.jobs, way_out=ALL)
+        yield new_event(every, workshop, settle, seed=seed)
 
 
 def _finished(folder: Path) -> dict[Path, Event]:

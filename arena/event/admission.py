@@ -40,14 +40,7 @@ def _answer(ask: Ask | AskCores, notify: Notify) -> NodeAnswer:
     settings, cache = ask.settings, default_cache()
     try:
         with in_use(cache):
-            workshop = Workshop(
-                settings.limits,
-                notify,
-                sandbox=ask.sandbox,
-                seats=settings.seats,
-                series=settings.series,
-                way_out="",
-            )
+            workshop = Workshop(settings, notify, sandbox=ask.sandbox, way_out="")
             there = restore([(each, "") for each in ask.entrants], cache=cache)
             # What the cache lacks: bots, and packages of those that it has.
             missing = () if ask.enter else missing_snapshots(ask.entrants, cache=cache)
@@ -68,7 +61,7 @@ def _answer(ask: Ask | AskCores, notify: Notify) -> NodeAnswer:
 
 
 def _started(found: Roster, settings: Settings, workshop: Workshop) -> tuple[Bot, ...]:
-    ready, problems, left_out = workshop.build(found, settings.limits)
+    ready, problems, left_out = workshop.build(found)
     # By their names: their paths here are hashes.
     lines = [f"{bad.name}: {'; '.join(bad.lines)}" for bad in problems]
     if lines := lines + [f"{out.name}: {out.reason}" for out in left_out]:

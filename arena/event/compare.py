@@ -59,19 +59,15 @@ def compare_bots(
                 # The same content can't be better, and matches would show it only by chance.
                 return Comparison(old=one, new=other)
         workshop = Workshop(
-            settings.limits,
+            settings,
             notify,
             folder,
             sandbox=run.sandbox,
-            seats=2,
-            series=settings.series,
             jobs=run.jobs,
             flags=SETTINGS,
             way_out="a comparison needs both",
         )
-        entered = new_event(
-            roster, settings.limits, workshop, lambda _: settings, seed=options.seed
-        )
+        entered = new_event(roster, workshop, lambda _: settings, seed=options.seed)
         outcome = play_new(entered, folder, session)
     by_id = {entrant.id: entrant for entrant in entered.event.entrants}
     second = by_id.pop(contender)

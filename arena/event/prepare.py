@@ -31,7 +31,7 @@ from arena.formats import Format
 from arena.formats.race import refuse_small_budget
 from arena.machine.facts import played_here, workers_of
 from arena.machine.preflight import SETTINGS
-from arena.model import Bot, Event, Frozen, Limits, Series, Settings, UserError
+from arena.model import Bot, Event, Frozen, Series, Settings, UserError
 from arena.store import Private, Store, claim_folder, prepare, staged_folder
 from arena.system import clock, randomness
 
@@ -102,14 +102,13 @@ class Prepared(Frozen, frozen=True, kw_only=True):
 
 def new_event(
     roster: Roster,
-    limits: Limits,
     workshop: Workshop,
     settle: Callable[[Sequence[Bot]], Settings],
     *,
     seed: str | None,
 ) -> NewEvent:
     """Build and start the bots, and choose a secret. `settle`: from the bots to the settings."""
-    built, not_run = workshop.enter(roster, limits)
+    built, not_run = workshop.enter(roster)
     ready = sorted(built, key=lambda bot: bot.entrant.id)
     predictable = seed is not None
     settings = msgspec.structs.replace(settle(ready), predictable=predictable)
@@ -154,11 +153,9 @@ def _entered(
     if settings.racing and not skip_broken:  # before the bots are copied, built and started
         refuse_small_budget(settings, count_bots(bots))
     workshop = Workshop(
-        settings.limits,
+        settings.limits if only_start else settings,
         notify,
         sandbox=run.sandbox,
-        seats=1 if only_start else settings.seats,
-        series=1 if only_start else settings.series,
         jobs=None if only_start else run.jobs,
         flags=SETTINGS,
         skip_broken=skip_broken,
@@ -170,7 +167,7 @@ def _entered(
             return with_heroes(settings, options.gauntlet, ready)
 
         roster = load(bots, cache=workshop.cache)
-        yield new_event(roster, settings.limits, workshop, settle, seed=options.seed), folder
+        yield new_event(roster, workshop, settle, seed=options.seed), folder
 
 
 @contextmanager

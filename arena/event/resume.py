@@ -168,17 +168,10 @@ def _play_on(folder: Path, owned: _Owned, session: Session, *, repair: bool = Fa
         jobs = options.jobs or _jobs(private.options.get("jobs"))
         chosen = options.sandbox or _sandbox_of(folder, event, private)
         workshop = Workshop(
-            settings.limits,
-            progress.say,
-            folder,
-            sandbox=chosen,
-            seats=settings.seats,
-            series=settings.series,
-            jobs=jobs,
-            way_out=AS_BEFORE,
+            settings, progress.say, folder, sandbox=chosen, jobs=jobs, way_out=AS_BEFORE
         )
         roster = restore(sources, cache=cache, folder=folder)
-        ready, _ = workshop.enter(roster, settings.limits)
+        ready, _ = workshop.enter(roster)
         workshop.start(context_of(settings, secret, ready, workshop.backend))
         here = msgspec.structs.replace(
             options,

@@ -76,8 +76,7 @@ def play_match(
         settings = options.settings(len(bots), notify)
         record = _between_functions(_spec(bots, options.deal), settings, policies, options, watch)
         return SingleMatch(record=record, options=options, sandbox="")
-    cache = default_cache()
-    with in_use(cache):
+    with in_use(default_cache()) as cache:
         roster = seat_bots(paths, cache, _numbered)
         _refuse_number(bots, roster, rules)  # an unusable path is reported before their number
         settings = options.settings(len(bots), notify)
@@ -92,7 +91,7 @@ def play_match(
             flags=SETTINGS,
             way_out=f"more: {check_line(paths)}",
         )
-        ready, _ = workshop.enter(roster, settings.limits)
+        ready, _ = workshop.enter(roster)
         if len(ready) < len(paths):
             raise UserError("a match needs all the bots that were named")
         secret = secret_from_seed(options.seed)

@@ -143,25 +143,31 @@ class Workshop:
 
     def __init__(
         self,
-        limits: Limits | None,
+        terms: Settings | Limits,
         notify: Notify,
         folder: Path | None = None,
         *,
         sandbox: str | None = None,
         seats: int = 1,
-        series: int = 1,
         jobs: int | None = None,
         flags: Collection[str] = (),
+        judge: bool = True,
         skip_broken: bool = False,
         way_out: str = SKIP,
     ) -> None:
-        """HostError if this machine can't keep what bots are promised. `folder`: of the results."""
+        """HostError if this machine can't keep what bots are promised. `folder`: of the results;
+        `seats`: bots at a table, where no settings say it.
+        """
+        series = 1
+        self.limits = terms if isinstance(terms, Limits) else terms.limits
+        if isinstance(terms, Settings):
+            seats, series = terms.seats, terms.series
         self.room = 1
-        """Matches at a time that have all that their bots are promised."""
-        if limits:
+        if judge:
             self.room = keep_promises(
-                limits, notify, seats=seats, series=series, jobs=jobs, flags=flags
+                self.limits, notify, seats=seats, series=series, jobs=jobs, flags=flags
             )
+        """Matches at a time that have all that their bots are promised."""
         self.cache = default_cache()
         self.notify = notify
         self.folder = folder
@@ -174,10 +180,9 @@ class Workshop:
     def backend(self) -> Backend:
         return find_sandbox(self._sandbox, self.notify, self.folder)
 
-    def build(
-        self, roster: Roster, limits: Limits
-    ) -> tuple[list[Bot], tuple[Problem, ...], tuple[NotRun, ...]]:
+    def build(self, roster: Roster) -> tuple[list[Bot], tuple[Problem, ...], tuple[NotRun, ...]]:
         """Build what was found: the bots, problems of others, and bots that are left out."""
+        limits = self.limits
         if self.backend.name != "none":
             refuse_shown_bots(roster.candidates)
         for note in roster.notes:
@@ -209,9 +214,9 @@ class Workshop:
             self.notify(f"note: {left_out.name} is left out: {left_out.reason}")
         return list(built.bots), (*roster.problems, *built.problems), skipped
 
-    def enter(self, roster: Roster, limits: Limits) -> tuple[list[Bot], tuple[NotRun, ...]]:
+    def enter(self, roster: Roster) -> tuple[list[Bot], tuple[NotRun, ...]]:
         """The same; UserError for all problems at once unless such bots are skipped."""
-        bots, problems, skipped = self.build(roster, limits)
+        bots, problems, skipped = self.build(roster)
         if problems and not self._skip_broken:
             raise UserError("\n".join([*map(str, problems), self.way_out]))
         for problem in problems:

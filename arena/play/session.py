@@ -197,7 +197,7 @@ def play_against(
             flags=SETTINGS,
             way_out=f"more: {command_line('check', *dict.fromkeys(bots))}",
         )
-        ready, _ = workshop.enter(seat_bots(bots, cache, _renamed, [person]), settings.limits)
+        ready, _ = workshop.enter(seat_bots(bots, cache, _renamed, [person]))
         if len(ready) < len(bots):
             raise UserError("a match needs all the bots that were named")
         session = PlaySession(settings, ready, workshop.backend, person, seat=seat, seed=seed)

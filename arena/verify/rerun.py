@@ -82,8 +82,7 @@ def play_again(folder: Path, options: RerunOptions, jobs: int, notify: Notify) -
     if people := [plain(entrant.id) for entrant in entrants if not entrant.hash]:
         raise UserError(f"{', '.join(people)}: a person, whose matches can't be played again")
     private = read_private(folder)
-    cache = default_cache()
-    with in_use(cache):
+    with in_use(default_cache()) as cache:
         sources = _sources(options.bots, event.entrants, cache, private.sources if private else {})
         roster = restore(
             [(entrant, sources.get(entrant.id, "")) for entrant in entrants],
@@ -92,16 +91,14 @@ def play_again(folder: Path, options: RerunOptions, jobs: int, notify: Notify) -
         )
         settings = event.settings
         workshop = Workshop(
-            settings.limits,
+            settings,
             notify,
             folder,
             sandbox=options.sandbox,
-            seats=settings.seats,
-            series=settings.series,
             way_out="they must be as they were; say where they are: "
             f"{command_line('verify', folder)} BOT... --rerun {number}",
         )
-        ready, _ = workshop.enter(roster, settings.limits)
+        ready, _ = workshop.enter(roster)
         workshop.start(context_of(settings, secret, ready, workshop.backend))
         config = worker_config(event, secret, ready, workshop.backend)
         executor = LocalExecutor(config, jobs=min(jobs, workshop.room), pin=True)
