@@ -9,45 +9,40 @@ from __future__ import annotations
 
 import errno
 
-_BY_NUMBER = {
-    errno.ENOSPC: "no space left on the disk",
-    errno.EDQUOT: "the disk quota is used up",
-    errno.EMFILE: "out of file descriptors (`ulimit -n` sets how many a process may have)",
-    errno.ENFILE: "the machine is out of file descriptors",
-    errno.ENOMEM: "out of memory",
-    errno.ENOLCK: "out of file locks",
-    errno.EFBIG: "a file has reached the largest size that this process may write (`ulimit -f`)",
-}
+NO_PROCESSES = "no more processes (`ulimit -u`, or the control group's pids.max)"
+_KINDS = (
+    (errno.ENOSPC, "no space left on the disk", "no space left on device"),
+    (errno.EDQUOT, "the disk quota is used up", "disk quota exceeded"),
+    (errno.ENFILE, "the machine is out of file descriptors", "too many open files in system"),
+    (
+        errno.EMFILE,
+        "out of file descriptors (`ulimit -n` sets how many a process may have)",
+        "too many open files",
+    ),
+    (
+        errno.ENOMEM, "out of memory",
+        "cannot allocate memory", "could not reserve enough space", "memory allocation of",
+        "memory exhausted", "memoryerror", "bad_alloc", "out of memory",
+    ),
+    (errno.ENOLCK, "out of file locks", "no locks available"),
+    (
+        errno.EFBIG,
+        "a file has reached the largest size that this process may write (`ulimit -f`)",
+        "file too large", "file size limit exceeded",
+    ),
+    (
+        None, NO_PROCESSES,
+        "resource temporarily unavailable", "can't start new thread", "cannot fork", "can't fork",
+        "unable to create native thread", "failed to create new os thread",
+    ),
+)  # fmt: skip
+"""The number, our words, and what libc, shells and runtimes print, in lower case."""
+
+_BY_NUMBER = {number: reason for number, reason, *_ in _KINDS if number}
 NO_SPACE, NO_QUOTA = _BY_NUMBER[errno.ENOSPC], _BY_NUMBER[errno.EDQUOT]
 NO_MAPPING = f"{_BY_NUMBER[errno.ENOMEM]} (a library can't be mapped into it)"
-NO_PROCESSES = "no more processes (`ulimit -u`, or the control group's pids.max)"
-
 _UNMAPPED = "failed to map segment"  # the dynamic loader's words; there is no number
 _LARGEST_LIBRARY = 32 << 20  # and as much again
-
-# What libc, shells and runtimes print, in lower case.
-_BY_WORDS = {
-    "no space left on device": _BY_NUMBER[errno.ENOSPC],
-    "disk quota exceeded": _BY_NUMBER[errno.EDQUOT],
-    "too many open files in system": _BY_NUMBER[errno.ENFILE],
-    "too many open files": _BY_NUMBER[errno.EMFILE],
-    "cannot allocate memory": _BY_NUMBER[errno.ENOMEM],
-    "could not reserve enough space": _BY_NUMBER[errno.ENOMEM],
-    "memory allocation of": _BY_NUMBER[errno.ENOMEM],
-    "memory exhausted": _BY_NUMBER[errno.ENOMEM],
-    "memoryerror": _BY_NUMBER[errno.ENOMEM],
-    "bad_alloc": _BY_NUMBER[errno.ENOMEM],
-    "out of memory": _BY_NUMBER[errno.ENOMEM],
-    "no locks available": _BY_NUMBER[errno.ENOLCK],
-    "file too large": _BY_NUMBER[errno.EFBIG],
-    "file size limit exceeded": _BY_NUMBER[errno.EFBIG],
-    "resource temporarily unavailable": NO_PROCESSES,
-    "can't start new thread": NO_PROCESSES,
-    "cannot fork": NO_PROCESSES,
-    "can't fork": NO_PROCESSES,
-    "unable to create native thread": NO_PROCESSES,
-    "failed to create new os thread": NO_PROCESSES,
-}
 
 
 def why_not(error: OSError) -> str:
@@ -67,11 +62,10 @@ def ran_out_at_start(error: BaseException) -> str:
 
 def ran_out_in(text: str) -> str:
     """What ran out according to a message, ours or the system's; empty: it names nothing."""
-    for reason in (*_BY_NUMBER.values(), NO_PROCESSES):
-        if reason in text:
-            return reason
     lower = text.lower()
-    return next((reason for words, reason in _BY_WORDS.items() if words in lower), "")
+    ours = (reason for _, reason, *_ in _KINDS if reason in text)
+    theirs = (reason for _, reason, *words in _KINDS if any(each in lower for each in words))
+    return next(ours, "") or next(theirs, "")
 
 
 def ran_out(error: BaseException) -> str:
