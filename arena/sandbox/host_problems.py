@@ -219,83 +219,61 @@ def _allow(name: str, value: int, what: str = "Allow them") -> str:
 
 
 _WORDS = f"""
-architecture: {{f.text}}
+# architecture: {{f.text}}
 Bots can be confined on x86-64 and AArch64.
-
-wsl1: WSL 1 has neither user namespaces nor Landlock (5.13) nor control groups
+# wsl1: WSL 1 has neither user namespaces nor Landlock (5.13) nor control groups
 Make the distribution one of WSL 2, in a Windows terminal (`wsl -l` lists their names):
 wsl --set-version DISTRIBUTION 2
-
-gvisor: gVisor lacks parts of the Linux kernel that sandboxes are made of
+# gvisor: gVisor lacks parts of the Linux kernel that sandboxes are made of
 Have the container started by another runtime:
 docker run --runtime=runc …
-
-no-bwrap: no bwrap is installed, neither on the PATH nor as a wheel
+# no-bwrap: no bwrap is installed, neither on the PATH nor as a wheel
 {{f.install}}
-
-old-bwrap: {{f.tool}} {{f.text}}
+# old-bwrap: {{f.tool}} {{f.text}}
 {{f.install}}
-
-unknown-bwrap: {{f.tool}}: {{f.text}}
+# unknown-bwrap: {{f.tool}}: {{f.text}}
 {{f.reinstall}}
-
-broken-bwrap: {{f.tool}} {{f.text}}
+# broken-bwrap: {{f.tool}} {{f.text}}
 {{f.reinstall}}
-
-kernel-without-namespaces: this kernel was built without user namespaces
+# kernel-without-namespaces: this kernel was built without user namespaces
 Boot the distribution's own kernel, or one with CONFIG_USER_NS=y.
-
-max-user-namespaces: user namespaces are switched off ({_MAX} is 0)
+# max-user-namespaces: user namespaces are switched off ({_MAX} is 0)
 {_allow(_MAX, 15000)}
-
-unprivileged-userns-clone: user namespaces are for root alone ({_CLONE} is 0)
+# unprivileged-userns-clone: user namespaces are for root alone ({_CLONE} is 0)
 {_allow(_CLONE, 1)}
-
-masked-proc: parts of /proc are masked, so a sandbox can't have a /proc of its own
+# masked-proc: parts of /proc are masked, so a sandbox can't have a /proc of its own
 {{f.unmask}}
-
-container: this container ({{f.host.container}}) refuses user namespaces or mounts
+# container: this container ({{f.host.container}}) refuses user namespaces or mounts
 {{f.unconfine}}
-
-setuid-bwrap: {{f.tool}} is setuid, and then can't forbid further namespaces
+# setuid-bwrap: {{f.tool}} is setuid, and then can't forbid further namespaces
 Where user namespaces are allowed it needs no such right; take it away:
 sudo chmod u-s {{f.tool}}
-
-apparmor-userns: AppArmor keeps user namespaces for programs it knows \
+# apparmor-userns: AppArmor keeps user namespaces for programs it knows \
 ({_APPARMOR} is {{f.apparmor}})
 {{f.allow_in_apparmor}}
-
-filter: an inherited filter of system calls denies user namespaces or mounts
+# filter: an inherited filter of system calls denies user namespaces or mounts
 Start the arena outside of what has set the filter: a container, a service with \
 RestrictNamespaces= or SystemCallFilter=, a terminal in Flatpak or Snap.
-
-old-kernel: Linux {{f.host.release}} has no Landlock, 5.13 and newer have it
+# old-kernel: Linux {{f.host.release}} has no Landlock, 5.13 and newer have it
 Boot a newer kernel.
-
-landlock-filtered: a filter of system calls hides Landlock, which Linux 5.13 and newer have
+# landlock-filtered: a filter of system calls hides Landlock, which Linux 5.13 and newer have
 Start the arena outside of what has set the filter, or update the container runtime: today's let \
 Landlock through.
-
-landlock-off: Landlock, which Linux 5.13 and newer have, is not switched on
+# landlock-off: Landlock, which Linux 5.13 and newer have, is not switched on
 {{f.switch_on_landlock}}
-
-read-only-cgroups: the control group file system is mounted read-only
+# read-only-cgroups: the control group file system is mounted read-only
 {{f.mount_cgroups_writable}}
-
-cgroup-v1: control groups of version 1 are for root alone
+# cgroup-v1: control groups of version 1 are for root alone
 Boot with version 2, by this on the kernel's command line:
 systemd.unified_cgroup_hierarchy=1
-
-no-user-manager: no service manager runs for this user
+# no-user-manager: no service manager runs for this user
 Have one run always, also without a login, then start the arena again:
 sudo loginctl enable-linger {{f.host.uid}}
 export XDG_RUNTIME_DIR=/{{f.runtime}}
-
-no-user-manager/variable: XDG_RUNTIME_DIR does not lead to this user's service manager
+# no-user-manager/variable: XDG_RUNTIME_DIR does not lead to this user's service manager
 Say where it is, then start the arena again:
 export XDG_RUNTIME_DIR=/{{f.runtime}}
-
-memory-not-delegated: systemd does not delegate the memory controller to users
+# memory-not-delegated: systemd does not delegate the memory controller to users
 Have it do so, then log out and in again:
 sudo mkdir -p /etc/systemd/system/user@.service.d
 sudo tee /etc/systemd/system/user@.service.d/delegate.conf <<END
@@ -306,7 +284,7 @@ sudo systemctl daemon-reload
 """
 """By cause: what is wrong, the advice, a command in each further line. `f` is the failure."""
 
-_PROBLEMS = dict(each.strip("\n").split(": ", 1) for each in _WORDS.split("\n\n"))
+_PROBLEMS = dict(each.split(": ", 1) for each in _WORDS.split("\n# ")[1:])
 _Rule = tuple[str, Callable[[_Failure], object]]  # a key of `_PROBLEMS`, and whether that is it
 
 
