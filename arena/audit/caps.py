@@ -49,7 +49,6 @@ class Caps:
             found.capped += capped
 
     def rows(self, _: bytes) -> list[Capped]:
-        """All pairs; none where there is nothing to compare."""
         if not self._marked or len(self._pairs) < 2:
             return []
         alone = [

@@ -35,7 +35,6 @@ Pair = tuple[str, str]
 
 class _Pair(msgspec.Struct):
     left: array[int]
-    """Discards by cell."""
     taken: array[int]
 
 
@@ -62,7 +61,6 @@ class Discards:
         return self._pairs[giver, taker]
 
     def rows(self, seed: bytes) -> list[Feeding]:
-        """All pairs of neighbours."""
         pairs = dict(sorted(self._pairs.items()))
         left = {pair: float(sum(found.left)) for pair, found in pairs.items()}
         taken = {pair: float(sum(found.taken)) for pair, found in pairs.items()}

@@ -26,7 +26,6 @@ class LuckByBot:
                 self._moments.setdefault(entrant, Moments()).add(luck, len(rated.records))
 
     def rows(self, _: bytes) -> list[Luck]:
-        """Bots with enough rated deals."""
         found = {
             bot: mean
             for bot, moments in sorted(self._moments.items())

@@ -75,7 +75,6 @@ class Blocks:
         return sum(len(pairing.sizes) == 1 for pairing in self._pairings.values())
 
     def rows(self, seed: bytes) -> list[Together]:
-        """All bots with a pairing that can tell."""
         bots: dict[str, list[_BlockStrokes]] = {}
         asked = []
         for pairing in self._pairings.values():
@@ -93,12 +92,9 @@ class Blocks:
 
 
 class _Pairing:
-    """Strokes of a pairing by bot, in the order of deals."""
-
     def __init__(self, table: tuple[str, ...], kept: int) -> None:
         self.table = table
         self.sizes = array("l")
-        """Rated deals by block."""
         self.strokes = [array("q") for _ in range(kept)]
 
     def shown(self) -> list[_BlockStrokes]:
@@ -130,7 +126,6 @@ class _BlockStrokes:
         self._columns = [(len(column), column * 2) for column in columns]
         self.variance = self.all / (self.events - 1)
         self.places = len(columns)
-        """Deals of the longest block."""
         self.freedom = len(self.sizes) - 1
 
     @cached_property
@@ -242,7 +237,6 @@ class Trends:
         self._series = {}
 
     def rows(self, seed: bytes) -> list[Trend]:
-        """All bots with enough blocks of more than one deal."""
         self._close()
         bots = {
             bot: slope
@@ -276,7 +270,6 @@ class _Slope:
     def __init__(self, cells: int) -> None:
         self.cells = array("d", [0.0]) * cells
         self.series = 0
-        """With more than one deal."""
         self._squares = 0
         self._longest = 0
 

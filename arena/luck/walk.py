@@ -67,7 +67,6 @@ class LuckWalk(ABC):
         for place, seat in enumerate(order):
             self._cards[seat] = cards[place:dealt:players]
         self._unknown = len(pack)
-        """The kind of a card that no seat knows."""
         self._known = [[self._unknown] * size for _ in range(seats)]
         self._pile = [cards[dealt]]
         self._pack = pack

@@ -35,8 +35,6 @@ from arena.schedule import ScheduleEnd, Wave
 
 
 class PlannedMatches(msgspec.Struct):
-    """Matches of the waves that have been decided, in all and by entrant."""
-
     matches: int = 0
     by_entrant: dict[str, int] = {}
 
@@ -74,7 +72,6 @@ class EventCount(msgspec.Struct, frozen=True):
     plan: PlannedMatches
     tally: Tally
     missing: int
-    """Matches that are still to be played."""
     withdrawn: tuple[Withdrawal, ...]
     not_reproducible: frozenset[str]
     end: ScheduleEnd = ScheduleEnd()

@@ -40,7 +40,6 @@ def separation(pairs: int, *, looks: int, error_rate: float) -> float:
 
 
 def lead_of(found: Fit, one: int, two: int, settings: RatingSettings) -> Lead:
-    """In strokes a match."""
     ahead, error = found.ahead(one, two)
     stroke = skill_of_a_stroke(settings)
     return Lead(ahead / stroke, error / stroke)

@@ -48,8 +48,6 @@ _REFINEMENTS = 60
 
 
 class Fit(msgspec.Struct, frozen=True):
-    """Skills, and the covariance of what is not known of them."""
-
     entrants: tuple[str, ...]
     mu: tuple[float, ...]
     covariance: tuple[tuple[float, ...], ...]
@@ -245,7 +243,6 @@ class _Model:
         return value, slope, curvature
 
     def height(self, pair: _Pair, difference: float) -> float:
-        """Log-likelihood of a pair's counts."""
         x = difference / self._scale
         value = 0.0
         if pair.wins:

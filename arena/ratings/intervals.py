@@ -73,7 +73,6 @@ class Average(msgspec.Struct, frozen=True):
     error: float
     events: int
     freedom: int
-    """Degrees of freedom of the error."""
 
 
 def average(strata: Iterable[Moments]) -> Average | None:

@@ -85,7 +85,6 @@ class OnlineRatings:
             self._ratings[entrant] = (float(rating.mu), float(rating.sigma))
 
     def _duel(self, winner: str, loser: str, *, tied: bool) -> None:
-        """What the package's message passing comes to for two."""
         sides = [
             (entrant, mu, sigma**2 + self._forgotten)
             for entrant in (winner, loser)

@@ -187,7 +187,6 @@ class Tally:
         self._add(spec, _Rotation(whole=False, out=out))
 
     def copied(self) -> Tally:
-        """A copy that doesn't change when more is counted."""
         tally = Tally(margin=self._margin / THOUSANDTHS)
         tally.matches = self.matches
         tally.pairs, tally.gaps = _copied(self.pairs), _copied(self.gaps)

@@ -93,7 +93,6 @@ class _Replay:
         self._known = len(self._due.get(0, ()))
         """How many of the referee's faults have been checked."""
         self._asked = [0] * len(record.seats)
-        """Questions by seat."""
 
     def play(self) -> MatchRecord:
         referee, due, witness = self._referee, self._due, self._witness
@@ -160,7 +159,6 @@ class _Replay:
     def _refuse_illegal(
         self, hole: int, places: Mapping[int, int], due: Mapping[int, Fault]
     ) -> None:
-        """A recorded move must not have become a fault."""
         faults = self._referee.faults
         for fault in faults[self._known :]:
             if fault.seat not in due:

@@ -162,10 +162,7 @@ def _luck(
 
 
 class TableState(msgspec.Struct, frozen=True, kw_only=True):
-    """The cards on the table: what a step may change."""
-
     cards: tuple[tuple[int, ...], ...] = ()
-    """By seat and position."""
     known: tuple[str, ...] = ()
     """By seat a letter a position: NOBODY, OWNER or ALL know the card."""
     discard: int = 0

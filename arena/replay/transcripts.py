@@ -150,10 +150,7 @@ Said = Ready | Answer | WireFault | None
 
 
 class Exchange(msgspec.Struct, frozen=True):
-    """A line to the bot, and the recorded answer."""
-
     number: int
-    """Of the line in the transcript."""
     line: bytes
     message: ToBot
     said: Said
@@ -217,7 +214,6 @@ def expect_answer(session: BotSession, message: ToBot) -> None:
 
 
 def _status(entries: Sequence[TranscriptLine]) -> str:
-    """How the process ended, if the transcript says so."""
     events = [e.data.decode("utf-8", "backslashreplace") for e in entries if e.mark is Mark.EVENT]
     return next((event for event in events if event.startswith(_ENDS)), "")
 

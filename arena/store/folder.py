@@ -59,7 +59,6 @@ class Private(msgspec.Struct, frozen=True, kw_only=True):
     sources: Mapping[str, str]
     """Entrant id -> the path it was entered by, to restore a lost snapshot from."""
     cache: str
-    """Where the snapshots of its bots were; for people."""
     entered: Event | None = None
     """The event as it was entered, to show what differs now."""
     options: Mapping[str, str | int | bool | None] = {}
@@ -74,8 +73,6 @@ def is_results_folder(folder: Path) -> bool:
 
 
 class EventFile(NamedTuple):
-    """event.json, read and checked once."""
-
     event: Event
     body: bytes
     """Its JSON as it stands in the file, without the checksum."""
@@ -154,7 +151,6 @@ def others_read_private(folder: Path) -> bool:
 
 
 def secret_of(folder: Path, event: Event) -> bytes:
-    """The event's secret: revealed in event.json, or still in private.json."""
     private = read_private(folder)
     secret = event.secret or (private.secret if private else "")
     if not secret:
@@ -217,7 +213,6 @@ def writable(folder: Path, hint: str = "") -> Iterator[None]:
 def prepare(
     folder: Path, event: Event, private: Private, announced: Announced | None = None
 ) -> None:
-    """Write a new event into a new or empty folder."""
     with writable(folder):
         files.make_folder(folder, parents=True, exist_ok=True)
         files.sync_folder(folder.parent)

@@ -56,7 +56,6 @@ def strip_checksum(line: bytes) -> bytes | None:
 
 
 def record_line(record: MatchRecord) -> bytes:
-    """A record as a line of JSON, without a checksum."""
     return encode(record) + b"\n"
 
 
@@ -79,7 +78,6 @@ def head_of(body: bytes | None) -> Head:
 
 class LogLine(NamedTuple):
     start: int
-    """The byte at which it begins."""
     body: bytes | None
     """Its object without the checksum. None: damaged, that is, the checksum doesn't fit, or the
     line is longer than LONGEST_LINE."""

@@ -200,7 +200,6 @@ def records_of_series(folder: Path, series: str, event: Event | None = None) -> 
 
 
 def is_indexed(folder: Path) -> bool:
-    """Whether a match can be found without reading the log."""
     return Index.load(folder).count > 0
 
 

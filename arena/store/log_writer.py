@@ -124,7 +124,6 @@ class Store:
         self.forget()
 
     def reveal(self, event: Event) -> None:
-        """Reveal the secret in event.json."""
         self.sync()
         self.restate(event)
 

@@ -111,7 +111,6 @@ def _moved(lines: int) -> str:
 
 
 def _whole_end(folder: Path, log: BinaryIO, mark: int) -> int:
-    """Where the log is to be truncated."""
     end = log.seek(0, os.SEEK_END)
     for line in read_lines(folder, mark):
         if line.body is None:
@@ -127,7 +126,6 @@ def _whole_end(folder: Path, log: BinaryIO, mark: int) -> int:
 
 
 def _line_start(log: BinaryIO, end: int) -> int:
-    """Where the line that ends at a byte begins."""
     at = end - 1  # its own newline, if it has one
     while at > 0:
         start = max(0, at - _BLOCK)
@@ -154,7 +152,6 @@ def _rewrite(path: Path, log: BinaryIO, start: int, end: int) -> None:
 
 
 def _keep_damaged(folder: Path, log: BinaryIO, ranges: Iterable[tuple[int, int]]) -> None:
-    """Append ranges of the log to the file of damaged lines."""
     with files.open_file(folder / DAMAGED, "ab") as file:
         for start, end in ranges:
             for block in _blocks(log, start, end):

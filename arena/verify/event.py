@@ -36,8 +36,6 @@ _SECRET = re.compile(r"[0-9a-f]{64}")
 
 
 class VerifiedEvent(msgspec.Struct, frozen=True, kw_only=True, dict=True):
-    """The event that everything in a folder has to follow from."""
-
     folder: Path
     event: Event
     announced: Announced

@@ -32,8 +32,6 @@ _OURS = "a record of this event"
 
 
 class VerifiedRecord(msgspec.Struct, frozen=True, array_like=True):
-    """Summary of a true record, for counting the log."""
-
     line: int
     """From the part's first, which is 1."""
     byte: int
@@ -142,7 +140,6 @@ def _read_part(start: int, stop: int) -> bytes:
 
 
 def processes(case: VerifiedEvent, jobs: int) -> int:
-    """How many of `jobs` processes are worth their start."""
     log = case.folder / LOG
     size = log.stat().st_size if log.is_file() else 0
     return max(1, min(jobs, size // ALONE_BYTES))

@@ -195,7 +195,6 @@ def _differences(
     drawn: Sequence[CountedSeries],
     played: Mapping[str, Mapping[str, MatchRecord]],
 ) -> Iterator[Difference]:
-    """Of every match that was played again, in the order of series and matches."""
     for chosen in drawn:
         name = chosen.series.id
         recorded = {

@@ -76,10 +76,8 @@ class Places:
 
     def __init__(self) -> None:
         self._attempts: dict[int, dict[int, int]] = {}
-        """By attempt and page."""
 
     def add(self, place: int, attempt: int) -> bool:
-        """Whether it is new."""
         page, at = divmod(place, _PAGE)
         pages = self._attempts.setdefault(attempt, {})
         before = pages.get(page, 0)
