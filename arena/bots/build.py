@@ -21,10 +21,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from arena.bots.cache import BUILDS, cache_errors, in_cache, missing_room, publish, scratch
-from arena.bots.commands import INSIDE, Command, CommandError, resolve
+from arena.bots.commands import INSIDE, CommandError, resolve
 from arena.bots.fetchers import HOME
 from arena.bots.folder import SnapshotError, open_folder, os_errors
-from arena.bots.interpreters import Toolbox
+from arena.bots.interpreters import Command, Toolbox
 from arena.bots.packages import RESERVED, Packages, find
 from arena.bots.plain_text import printable
 from arena.bots.roster import Built, Candidate, FailedError

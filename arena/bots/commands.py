@@ -15,10 +15,11 @@ import stat
 from collections.abc import Sequence
 from pathlib import Path, PurePath
 
+from msgspec.structs import replace
+
 from arena.bots.folder import Folder, open_folder, read_errors
-from arena.bots.interpreters import MissingToolError, Toolbox
+from arena.bots.interpreters import Command, MissingToolError, Toolbox
 from arena.bots.plain_text import BotError, did_you_mean, printable, split_words, toml_array
-from arena.model import Frozen
 
 INSIDE = "/bot"  # where the sandbox shows the bot's folder
 
@@ -63,12 +64,6 @@ _LIKELY = ("bot", "main", "player", "agent", "run", "index", "app")
 
 class CommandError(BotError):
     """A command can't be run."""
-
-
-class Command(Frozen, frozen=True, kw_only=True):
-    argv: tuple[str, ...]
-    expose: tuple[str, ...] = ()
-    identity: str = ""
 
 
 def head(path: Path) -> bytes:
@@ -169,8 +164,7 @@ def _resolve_tool(
             "path"
         )
     tool = toolbox.find(words[0], anywhere=anywhere)
-    argv = (tool.path, *words[1:], *rest)
-    return Command(argv=argv, expose=tool.expose, identity=tool.identity)
+    return replace(tool, argv=(tool.path, *words[1:], *rest))
 
 
 def _resolve_stated(run: tuple[str, ...], folder: Path, toolbox: Toolbox) -> Command:

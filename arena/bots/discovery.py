@@ -60,7 +60,6 @@ _RESULTS = "arena-results"  # the default folder of events
 _MARKS = ("event.json", "arena-site.json")  # of a results folder, and of a published site
 _LIBRARIES = (".so", ".o", ".a", ".dylib")
 
-
 _Content = tuple[list[File], str]  # the files of a snapshot to be, and the name they suggest
 
 

@@ -69,10 +69,16 @@ class HiddenToolError(BotError):
         super().__init__(f"{printable(program)} can't be shown to a bot{why}")
 
 
-class Tool(Frozen, frozen=True, kw_only=True):
-    path: str  # inside as well as outside
-    expose: tuple[str, ...]
-    identity: str  # file, size and time: changes with the program
+class Command(Frozen, frozen=True, kw_only=True):
+    """What is started, and what it needs to see: alone, or with arguments."""
+
+    argv: tuple[str, ...]
+    expose: tuple[str, ...] = ()
+    identity: str = ""  # file, size and time: changes with the program
+
+    @property
+    def path(self) -> str:
+        return self.argv[0]
 
 
 class Toolbox:
@@ -97,9 +103,9 @@ class Toolbox:
         self._search = os.pathsep.join(folders)
         outside = [each for each in folders if not _within(_real(each), self._closed)]
         self._users = frozenset(map(Path, outside))
-        self._found: dict[str, Tool] = {}
+        self._found: dict[str, Command] = {}
 
-    def find(self, name: str, *, anywhere: bool = False) -> Tool:
+    def find(self, name: str, *, anywhere: bool = False) -> Command:
         """Find a program by bare name or absolute path; `anywhere`: a path that is not here, as
         in a #! line from another machine, is searched by its last part.
         """
@@ -170,7 +176,7 @@ class Toolbox:
             return _ask((str(place), "-c", "import sys; print(sys.executable)"), name)
         raise MissingToolError(name, f"is a shim ({printable(place)}) without its version manager")
 
-    def _tool(self, place: Path) -> Tool:
+    def _tool(self, place: Path) -> Command:
         links = list(_links(place))
         real = links[-1]
         info = real.stat()
@@ -188,8 +194,8 @@ class Toolbox:
             called = named[-1] if named else real
         if not _within(real, SYSTEM):
             shown += self._exposed(real)
-        return Tool(
-            path=str(called),
+        return Command(
+            argv=(str(called),),
             expose=outermost(map(str, shown)),
             identity=f"{real}:{info.st_size}:{info.st_mtime_ns}",
         )
