@@ -14,6 +14,12 @@ pytestmark = pytest.mark.process
 BRIEF = ["--game", "four-card-golf", "--turn-cap", "4", "--seed", "1"]
 
 
+@pytest.fixture(scope="session")
+def sandbox():
+    """What is shown here doesn't depend on it."""
+    return "none"
+
+
 @pytest.fixture
 def compare(arena, sandbox, tmp_path):
     """Compare two bots; the last line of what is printed."""

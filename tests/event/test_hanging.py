@@ -10,6 +10,13 @@ pytestmark = pytest.mark.process
 
 GREEDY = Path(__file__).parents[2] / "example_bots" / "greedy"
 
+
+@pytest.fixture(scope="session")
+def sandbox():
+    """What is shown here doesn't depend on it."""
+    return "none"
+
+
 MOODY = """
 import json
 import random

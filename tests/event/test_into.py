@@ -62,7 +62,7 @@ def test_new_bots_play_what_is_missing(arena, bot, friday, sandbox):
 @pytest.mark.long("epochs")
 def test_an_epoch_that_was_stopped_goes_on(arena, bot, friday):
     """By the command that it prints; nothing is added before it is over."""
-    done = arena("run", "--into", friday, bot("cyd", "slow", 1), "--max-time", "50ms")
+    done = arena("run", "--into", friday, bot("cyd", "slow", 1), "--max-time", "1ms")
     assert "arena resume" in done.stderr
     assert not read_event(friday / "epoch-1").finished
     refused = arena("run", "--into", friday, bot("dan"), code=2).stderr

@@ -10,6 +10,12 @@ pytestmark = pytest.mark.process
 FOLLOWER = Path(__file__).parents[2] / "bench" / "bots" / "follower"
 
 
+@pytest.fixture(scope="session")
+def sandbox():
+    """What is shown here doesn't depend on it."""
+    return "none"
+
+
 @pytest.mark.parametrize("game", ["play-nine", "four-card-golf"])
 @pytest.mark.long("lean questions")
 def test_no_result_depends_on_how_much_a_bot_is_told(arena, tmp_path, game):

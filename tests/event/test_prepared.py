@@ -3,8 +3,6 @@
 import json
 import shutil
 import signal
-import subprocess
-import sys
 
 import pytest
 from msgspec import structs
@@ -12,17 +10,20 @@ from msgspec import structs
 from arena.model import Limits, canonical
 from arena.store import add_checksum, read_event, read_records
 
+from .clusters import ForkedCommand, until
+
 pytestmark = pytest.mark.process
 
-SMALL = ("--deals", "2", "--seed", "s")
+GOLF = ("--game", "four-card-golf")
+SMALL = (*GOLF, "--deals", "2", "--seed", "s")
 
 
 @pytest.fixture
 def prepared(arena, bot, sandbox):
     """Prepare an event of two bots."""
 
-    def prepare(*flags, names=("ann", "bob"), out="prepared", **options):
-        bots = [bot(name) for name in names]
+    def prepare(*flags, names=("ann", "bob"), how=("fine",), out="prepared", **options):
+        bots = [bot(name, *how) for name in names]
         return arena("prepare", *bots, *flags, "--sandbox", sandbox, "--out", out, **options)
 
     return prepare
@@ -137,41 +138,31 @@ def test_settings_that_drifted_are_shown(prepared, refused, tmp_path):
     changed = add_checksum(canonical(structs.replace(event, settings=settings))) + b"\n"
     (tmp_path / "prepared" / "event.json").write_bytes(changed)
     told = refused("run", "prepared")
-    assert "game: play-nine rules 99, this arena plays 1" in told
-    assert "turn_cap: 60 → 9" in told
+    assert "game: four-card-golf rules 99, this arena plays 1" in told
+    assert "turn_cap: 30 → 9" in told
     assert "limits.move_ms: 1000 → 500" in told
 
 
 @pytest.mark.long("prepared events")
 def test_shards_on_machines_of_their_own_make_the_same_bytes(
-    arena, prepared, refused, comparable, tmp_path, environment
+    arena, forks, prepared, refused, comparable, tmp_path, environment
 ):
     """Three copies, played at the same time by three processes, each with a cache of its own; one
     is killed and goes on.
     """
     names = ("ann", "bob", "cyd")
-    flags = ("--deals", "4", "--series", "1", "--seed", "s")
-    prepared(*flags, names=names)
+    flags = (*GOLF, "--deals", "4", "--series", "1", "--seed", "s")
+    prepared(*flags, names=names, how=("slow", 8))
     folders = [f"s{number}" for number in (1, 2, 3)]
     running = []
     for number, folder in enumerate(folders, 1):
         shutil.copytree(tmp_path / "prepared", tmp_path / folder)
         words = ["run", folder, "--shard", f"{number}/3", "--sandbox", "none", "--json"]
-        running.append(
-            subprocess.Popen(
-                [sys.executable, "-P", "-m", "arena", *words, "--jobs", "1"],
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                text=True,
-                env={**environment, "XDG_CACHE_HOME": str(tmp_path / f"cache{number}")},
-                cwd=tmp_path,
-                start_new_session=True,
-            )
-        )
-    for line in running[1].stdout:
-        if json.loads(line)["event"] == "match":
-            running[1].kill()
-            break
+        own = {**environment, "XDG_CACHE_HOME": str(tmp_path / f"cache{number}")}
+        words += ["--jobs", "1"]
+        running.append(ForkedCommand(forks, words, cwd=tmp_path, env=own, constants={}))
+    until(running[1], "match")
+    running[1].kill()
     ends = [process.communicate(timeout=120)[0].splitlines() for process in running]
     assert [0, -signal.SIGKILL, 0] == [process.returncode for process in running]
     last = json.loads(ends[0][-1])
@@ -183,5 +174,6 @@ def test_shards_on_machines_of_their_own_make_the_same_bytes(
     assert not (tmp_path / "s2" / "bots").exists()
     done = arena("merge", "s3", "s1", "s2", "--out", "merged")
     assert "24 of 24 counted" in " ".join(done.stdout.split())
-    arena("run", *(tmp_path / "bots" / name for name in names), *flags, "--out", "whole")
+    bots = [tmp_path / "bots" / name for name in names]
+    arena("run", *bots, *flags, "--sandbox", "none", "--out", "whole")
     assert comparable("whole") == comparable("merged")

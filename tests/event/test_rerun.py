@@ -20,6 +20,12 @@ from arena.store import add_checksum, read_event, read_records
 pytestmark = pytest.mark.process
 
 
+@pytest.fixture(scope="session")
+def sandbox():
+    """What is shown here doesn't depend on it."""
+    return "none"
+
+
 @pytest.fixture
 def event(arena, bot, tmp_path):
     """An event of two bots, one of which crashes at its first match's fifth question."""

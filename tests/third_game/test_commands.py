@@ -170,7 +170,8 @@ def test_prepare_shards_and_merge(third):
 @pytest.mark.long("every command with a third game")
 def test_an_event_that_was_stopped_goes_on(third):
     """After a time that is too short, and then to its end."""
-    folder, done = third.run("stopped", "--deals", "200", "--max-time", "1s", "--jobs", "1")
+    flags = ("--deals", "8", "--series", "2", "--max-time", "1ms", "--jobs", "1")
+    folder, done = third.run("stopped", *flags)
     assert "go on with: arena resume" in done.stderr
     assert "keen@1" in third("resume", folder, "--sandbox", "none").stdout
     assert "verified" in third("verify", folder).stdout
