@@ -32,6 +32,7 @@ def charged(records, bot):
     return used(records, bot, "think_ms")
 
 
+@pytest.mark.alone
 @pytest.mark.long("shared cores")
 async def test_thinking_at_a_tee_is_charged_to_the_thinker_alone(ways, bots):
     """All are asked at once, and nobody waits for another's thinking."""
@@ -45,6 +46,7 @@ async def test_thinking_at_a_tee_is_charged_to_the_thinker_alone(ways, bots):
     assert statistics.median(charged(records, opponent)) < KNOWN_MS / FACTOR
 
 
+@pytest.mark.alone
 async def test_what_is_computed_off_turn_is_on_nobody_s_clock(ways, bots):
     """With --freeze: a bot that would never stop computing has none of its opponent's time."""
     thinker, restless = field = bots(("thinks", THINK_S), ("off turn", 0))
@@ -58,6 +60,7 @@ async def test_what_is_computed_off_turn_is_on_nobody_s_clock(ways, bots):
     assert statistics.median(charged(records, restless)) < KNOWN_MS / FACTOR
 
 
+@pytest.mark.alone
 @pytest.mark.long("shared cores")
 async def test_it_is_so_in_every_seat(ways, bots):
     """Of four at a table only the one that thinks is charged for it; seats change by match."""

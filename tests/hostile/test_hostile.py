@@ -28,19 +28,11 @@ ONE_OF_EACH_GUARD = (
 )
 
 
-def rows():
-    """All but those that show by other means what another row shows. Alone: what takes processes
-    or cores without end once it is unguarded.
-    """
-    for attack in ATTACKS.values():
-        if attack.again:
-            continue
-        guards = {guard for each in attack.guards.values() for guard in each}
-        greedy = guards & {"share:tasks", "overseer"}
-        yield pytest.param(attack, id=attack.name, marks=pytest.mark.alone if greedy else ())
+ROWS = [pytest.param(attack, id=name) for name, attack in ATTACKS.items() if not attack.again]
+"""All but those that show by other means what another row shows."""
 
 
-@pytest.mark.parametrize("attack", list(rows()))
+@pytest.mark.parametrize("attack", ROWS)
 @pytest.mark.long("every attack", quick=ONE_OF_EACH_GUARD)
 def test_attack(runner, backend, attack):
     """It is held, and breaks through when what holds it is removed; a known gap is still one."""

@@ -193,7 +193,9 @@ def test_no_descriptor_is_left(root):
 def test_what_can_t_be_stopped_is_not_waited_for(root, monkeypatch):
     """A process that a loaded machine doesn't let stop costs its table a moment, no more."""
     pid = root(SPIN)
-    tree = Freezer(pid)
+    tree, meter = Freezer(pid), Meter(pid)
+    running(meter)
+    meter.close()
     for way in ("_send", "_tgkill"):
         monkeypatch.setattr(freezer, way, lambda *_: None)
     begun = time.monotonic()
