@@ -70,10 +70,7 @@ def settings_members(kind: type[Format], name: str, given: Mapping[str, Any]) ->
             raise UserError(
                 f"the schedule {name} has no option {option!r}; it has: {', '.join(known)}"
             )
-    try:
-        options = msgspec.convert(dict(given), kind.Options, strict=False)
-    except msgspec.ValidationError as error:
-        raise UserError(f"options of the schedule {name}: {error}") from None
+    options = _converted(given, kind.Options, name, strict=False)
     if kind.options_member == "options":
         return {"options": msgspec.to_builtins(options)}
     return {kind.options_member: options}
@@ -81,7 +78,12 @@ def settings_members(kind: type[Format], name: str, given: Mapping[str, Any]) ->
 
 def options_of(settings: Settings, kind: type[T]) -> T:
     """The options that an event states; what it leaves out has its default."""
+    stated = {} if settings.options is UNSET else settings.options
+    return _converted(stated, kind, settings.format, strict=True)
+
+
+def _converted(given: Mapping[str, Any], kind: type[T], name: str, *, strict: bool) -> T:
     try:
-        return msgspec.convert({} if settings.options is UNSET else settings.options, kind)
+        return msgspec.convert(dict(given), kind, strict=strict)
     except msgspec.ValidationError as error:
-        raise UserError(f"options of the schedule {settings.format}: {error}") from None
+        raise UserError(f"options of the schedule {name}: {error}") from None

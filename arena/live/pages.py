@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import NamedTuple
 
 from arena.live.event_state import EventSnapshot, RecentMatch, Status
 from arena.model import Table
@@ -24,29 +23,16 @@ from arena.site.pages.viewer import replay
 from arena.site.view import EventView, Point, event_slug
 from arena.site.words import english, label_attributes, number, say
 
-SITE = frame.Site(
-    tabs=(
-        ("index.html", "tab_ranking"),
-        ("matrix.html", "tab_matrix"),
-        ("method.html", "tab_method"),
-    ),
-    scripts=("live.js",),
-)
+LAYOUTS: Mapping[str, tuple[str, tuple[str, ...]]] = {
+    "index.html": ("tab_ranking", ("head", "progress", "ranking", "matches", "notes")),
+    "matrix.html": ("tab_matrix", ("head", "progress", "matrix")),
+    "method.html": ("tab_method", ("head", "method")),
+}
+"""The key of each page's name, and its fragments in their order."""
+TABS = tuple((file, tab) for file, (tab, _) in LAYOUTS.items())
+SITE = frame.Site(tabs=TABS, scripts=("live.js",))
 CLEARING = Clearance()
 """A site's default: no stderr, nothing of the machine."""
-
-
-class PageLayout(NamedTuple):
-    tab: str
-    fragments: tuple[str, ...]
-    """In their order."""
-
-
-LAYOUTS: Mapping[str, PageLayout] = {
-    "index.html": PageLayout("tab_ranking", ("head", "progress", "ranking", "matches", "notes")),
-    "matrix.html": PageLayout("tab_matrix", ("head", "progress", "matrix")),
-    "method.html": PageLayout("tab_method", ("head", "method")),
-}
 STATES: Mapping[Status, str] = {
     "playing": "live_playing",
     "stopped": "live_stopped",
@@ -82,15 +68,15 @@ def quick_fragments(now: EventSnapshot) -> dict[str, str]:
 
 def live_page(now: EventSnapshot, tab: str, held: Mapping[str, str], seen: str) -> str:
     """A page with its fragments; `seen`: the id of the last change in it."""
-    kind = LAYOUTS[tab]
-    names = [f"head:{tab}" if each == "head" else each for each in kind.fragments]
+    title, fragments = LAYOUTS[tab]
+    names = [f"head:{tab}" if each == "head" else each for each in fragments]
     view = view_of(now)
     return frame.page(
         SITE,
         _connection(),
         *(tag("div", Safe(held.get(each, "")), data_live=each) for each in names),
         up="../../",
-        title=frame.title_of(view, kind.tab),
+        title=frame.title_of(view, title),
         game=now.event.settings.game,
         about={
             "data_event": view.slug,

@@ -21,7 +21,7 @@ import msgspec
 
 from arena import registry
 from arena.executors.ordered_pool import map_ordered
-from arena.model import Event, Frozen, MatchRecord, UntrueError
+from arena.model import Event, MatchRecord, UntrueError
 from arena.replay.steps import unfold
 from arena.site import segments
 from arena.site.clearance import Clearance
@@ -107,12 +107,8 @@ class MatchFiles:
     def _segments(
         self, part: SourceLog, noted: Iterator[MatchRecord], firsts: list[str], jobs: int
     ) -> Iterator[int]:
-        context = SegmentContext(
-            event=part.event,
-            secret=bytes.fromhex(part.event.secret),
-            names=self._places,
-            clearing=self._clearing,
-        )
+        secret = bytes.fromhex(part.event.secret)
+        context = SegmentContext(part.event, secret, self._places, self._clearing)
         batches = enumerate(
             iter(lambda: list(islice(noted, segments.A_SEGMENT)), []), self._segment
         )
@@ -155,7 +151,7 @@ class MatchFiles:
         )
 
 
-class SegmentContext(Frozen, frozen=True, kw_only=True):
+class SegmentContext(NamedTuple):
     """What unfolding needs besides the records."""
 
     event: Event

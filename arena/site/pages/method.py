@@ -20,7 +20,7 @@ def method(site: frame.Site, view: EventView) -> str:
 
 def facts_of(view: EventView) -> Safe:
     """The page without its frame."""
-    event = view.table.event
+    event, evaluator = view.table.event, view.table.event.settings.evaluator
     return join(
         tag("h2", say("method_run")),
         tag("dl", *_run(view), class_="facts"),
@@ -30,7 +30,11 @@ def facts_of(view: EventView) -> Safe:
         tag("p", say("rating_adjusted" if event.settings.rate_on == ADJUSTED else "rating_played")),
         tag("p", say("rating_ranges")),
         tag("dl", *_rating(event.settings), class_="facts"),
-        *_luck(event.settings),
+        tag("h2", say("method_luck")),
+        tag("p", say("luck_why" if evaluator else "luck_none")),
+        tag("dl", fact("fact_evaluator", tag("code", evaluator)), class_="facts")
+        if evaluator
+        else None,
         tag("h2", say("method_sandbox")),
         *_sandbox(event),
         tag("h2", say("method_verify")),
@@ -101,15 +105,6 @@ def _rating(settings: Settings) -> Iterator[Safe]:
     ):
         yield fact(key, number(value, 3))
     yield fact("fact_forfeit", say("strokes_n", n=rating.forfeit_margin))
-
-
-def _luck(settings: Settings) -> Iterator[Safe]:
-    yield tag("h2", say("method_luck"))
-    if settings.evaluator:
-        yield tag("p", say("luck_why"))
-        yield tag("dl", fact("fact_evaluator", tag("code", settings.evaluator)), class_="facts")
-    else:
-        yield tag("p", say("luck_none"))
 
 
 def _sandbox(event: Event) -> Iterator[Safe]:
