@@ -1,8 +1,7 @@
 """Decks, seatings, seeds and ids of an event, derived from one 256-bit secret. Pure.
 
-Each use has a stream of its own: SHAKE-256 over the 32 bytes of the secret followed by an
-ASCII label. protocol/DEALS.md specifies the labels and the shuffle so that anyone can
-recompute a deal in any language; protocol/vectors/deals.json holds test vectors.
+Each use has a stream of its own: SHAKE-256 over the 32 bytes of the secret followed by an ASCII
+label (protocol/DEALS.md; protocol/vectors/deals.json holds test vectors).
 
 Invariant: a stream depends on its label alone, never on earlier calls. So play on one hole can't
 alter a later deal, and the order in which matches are played changes nothing.
@@ -46,10 +45,8 @@ def with_beacon(secret: bytes, beacon: str) -> bytes:
 
 
 def commitment(secret: bytes, settings: Settings | msgspec.Raw, entrants: Sequence[Entrant]) -> str:
-    """The commitment, published before the first match: SHA-256 over canonical JSON.
-
-    For an announced event pass its settings as they stand in event.json, byte for byte, since a
-    later arena may encode them otherwise.
+    """Published before the first match: SHA-256 over canonical JSON. For an announced event pass
+    its settings as they stand in event.json, since a later arena may encode them otherwise.
     """
     sealed = {
         "entrants": sorted([e.id, e.author, e.hash] for e in entrants),
@@ -60,10 +57,8 @@ def commitment(secret: bytes, settings: Settings | msgspec.Raw, entrants: Sequen
 
 
 def shuffled(seed: bytes, items: Sequence[T]) -> list[T]:
-    """Fisher-Yates from the end, each index by rejection from one byte of SHAKE-256.
-
-    For i = n-1 down to 1: take the next byte b until b < 256 - 256 mod (i+1), then swap items
-    i and b mod (i+1). At most 256 items.
+    """Fisher-Yates from the end. For i = n-1 down to 1: take the next byte b of SHAKE-256 until
+    b < 256 - 256 mod (i+1), then swap items i and b mod (i+1). At most 256 items.
     """
     cards = list(items)
     stream = _stream(seed, len(cards))
@@ -176,10 +171,8 @@ class TurnIds:
 
 
 def fingerprint(decks: Sequence[Sequence[int]]) -> str:
-    """The digest of a match's packs, for its record.
-
-    The first 16 hex digits of a SHA-256 over the cards of every dealt hole in the order of
-    dealing, each card plus 5 as one byte, holes separated by a byte 255.
+    """The digest of a match's packs, for its record: the first 16 hex digits of a SHA-256 over the
+    cards of every dealt hole, each card plus 5 as one byte, holes separated by a byte 255.
     """
     # Packed as signed bytes and translated: five times as fast as adding card by card.
     whole = b"\xff".join(

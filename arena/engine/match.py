@@ -1,20 +1,17 @@
 """Play one match, and series of them, against real bot processes.
 
 Theory of operation. A decision has one budget, from the moment its question is written to the
-moment its line is complete, and no byte restarts it. For decisions that take longer than
-`PATIENCE_S` a `Stopwatch` says what of that time is the bot's. Lateness is judged by the time of
-the read. Bots are started, and simultaneous questions asked, one after another: they share a core,
-and none may be charged for another's thinking.
+moment its line is read, and no byte restarts it. For decisions that take longer than `PATIENCE_S` a
+`Stopwatch` says what of that time is the bot's. Bots are started, and simultaneous questions asked,
+one after another: they share a core, and none may be charged for another's thinking.
 
 CPU time off turn is what a bot's tree used in a match less what it may have used on its turns.
-After a brisk decision the tree isn't read: the bot may have had one core all the time. So a bot
-that idles through its own time can hide `BRISK_S` a decision, and `PATIENCE_S` now and then; the
-error is always in its favour. With `freeze` a bot runs from just before its question to its answer,
-and at no other time. Without it, a bot that exceeds its `Allowance` off turn is treated so from
-then on: else its processes would take the core from the bots that are asked.
+After a brisk decision the tree isn't read: the bot may have had one core all the time. With
+`freeze` a bot runs from just before its question to its answer, and at no other time; without it,
+so does a bot that has exceeded its `Allowance` off turn.
 
 A seat without a bot belongs to a person, or to a function of this process: it has no process and no
-clock, and commits no fault. Bots beside it are frozen whenever they aren't asked.
+clock, and commits no fault. Bots beside it are frozen.
 
 Invariant: a bot's fault never leaves here as an exception; the host's trouble always does, as
 HostError, and then no record of the match at hand exists.

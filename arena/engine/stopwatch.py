@@ -1,22 +1,16 @@
 """Measure what a bot is charged for a decision: the time it ran or slept, not its waits for a core.
 
-Theory of operation. A `Stopwatch` is fed with readings of the bot's tree. Two of them bound a
-*slice* of the decision, which is charged with
-
-    the CPU time of the tree in it, or, if that is more,
-    its length less the time that the most delayed task of the tree waited in it for a core.
-
-The kernel counts a wait when it ends: what of it finds no room in its slice is taken off in those
-before. A task that wants to run at both ends and came to run at no time between them waited all the
-while. Before the first reading time is charged as it passes; if we came too late for it by waiting
-for the core, that is taken off, unless the bot may have had the core. From the slice with the
-answer our own wait is taken off too: the answer lay in the pipe.
+Theory of operation (docs/design/timing.md). Two readings of the bot's tree bound a *slice* of the
+decision, which is charged with the CPU time of the tree in it or, if that is more, with its length
+less the time that the most delayed task of the tree waited in it for a core. The kernel counts a
+wait when it ends: what of it finds no room in its slice is taken off in those before. A task that
+wants to run at both ends and came to run at no time between them waited all the while. From the
+slice with the answer our own wait is taken off too: the answer lay in the pipe.
 
 A bot can fake what the kernel reports of its tasks. So without *proof* that other work has the core
-no more than FREE_S is taken off (docs/design/timing.md). What the match's other bots used since the
-decision began is proof for as much waiting; what they had used by then is not read but bounded from
-above. A trial that finds other work on the core proves what was taken off until then and STEP_S
-more; one that finds the core free is repeated before it is believed.
+no more than FREE_S is taken off. What the match's other bots used since the decision began proves
+as much waiting; what they had used by then is bounded from above. A trial that finds other work on
+the core proves what was taken off until then and STEP_S more; one that finds it free is repeated.
 
 A *gap* is a look that is later than planned by more than our own wait for a core explains: the
 machine was suspended, or we were stopped. Then the decision begins anew.
@@ -102,10 +96,10 @@ class Stopwatch:
         counted: bool = True,
         alone: bool = True,
     ) -> None:
-        """`first`: a reading of the moment when it began. Where there is none, `own`: what we had
-        waited by then, and `used`: the CPU of its tree when that was last read. `taken`: the most
-        that other bots can have used by then, of each core. `counted`: whether our own waits are.
-        `alone`: whether all is on one core.
+        """`first`: a reading of the beginning. Where there is none, `own`: what we had waited by
+        then, and `used`: the CPU of its tree when that was last read. `taken`: the most that other
+        bots can have used by then, of each core. `counted`: our own waits are. `alone`: all is on
+        one core.
         """
         self._taken = taken  # CPU of other bots that is settled: credited, or never to be
         self._tick = 0.0 if alone else TICK_S

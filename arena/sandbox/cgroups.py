@@ -273,9 +273,8 @@ class GroupSupport(NamedTuple):
 def find(
     proc: Path = PROC, calls: Calls | None = None, *, root: bool | None = None
 ) -> GroupSupport:
-    """Set up a hierarchy in the first place that works. May move this process, and forks.
-
-    `proc`: the folder with our `cgroup` and `mountinfo`; `root`: whether to act as root would.
+    """Set up a hierarchy in the first place that works. May move this process, and forks. `proc`
+    has our `cgroup` and `mountinfo`; `root`: act as root would; None: as who we are.
     """
     calls = calls or Calls()
     reasons = []

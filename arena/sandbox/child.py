@@ -1,11 +1,10 @@
 """Start a program in a fresh fork of the spawner: become bwrap, or a keeper that starts it.
 
-A *keeper* is the parent of a program that is confined by Landlock or not at all. bwrap and keepers
-have one contract with the spawner. They report on the pipe `status`, one JSON object a line: first
-`child-pid`, at the end `exit-code` (bwrap) or `exit` (the keeper: a wait status). A child that ends
-without that last line has failed to start the program, and writes the reason to the pipe `errors`;
-the bot has neither pipe. `gate` is read here and written by the spawner: end-of-file means that the
-spawner has died or wants this program dead.
+A *keeper* is the parent of a program that is confined by Landlock or not at all. It and bwrap
+report on the pipe `status`, one JSON object a line: first `child-pid`, at the end `exit-code`
+(bwrap) or `exit` (the keeper: a wait status). A child that ends without that last line has failed
+to start the program, and writes the reason to the pipe `errors`. End-of-file on the pipe `gate`
+means that the spawner has died or wants this program dead. The bot has none of the three.
 
 Invariant: the program gets the descriptors 0, 1, 2 and no other, default signal actions and the
 umask 022; and nothing of it starts after the spawner has died.

@@ -126,10 +126,8 @@ def check_capacity(
     fixed: bool,
     flags: Collection[str] = (),
 ) -> Capacity:
-    """Whether so many tables of bots can be alive at a time, each with what its launch promises.
-
-    Unless `fixed`, fewer will do if there is no room for the processes of all. `flags`: the arena's
-    flags by which the user could promise less.
+    """Whether so many tables of bots can be alive at a time, each with what its launch promises;
+    unless `fixed`, fewer will do. `flags`: the arena's flags by which the user could promise less.
     """
     if short := lack(inherited, launch, at_once=seats, flags=flags):
         return Capacity(0, short)

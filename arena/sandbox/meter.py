@@ -32,7 +32,6 @@ _KEPT = 4  # processes whose files are kept open: three times as fast, but costs
 
 def members(root: int, *, most: int = 0, proc: str = PROC) -> list[int]:
     """`root` and all its descendants that haven't been reaped, parents first; empty if it is gone.
-
     `most`: stop above that number (0: never). Misses those that are orphaned meanwhile.
     """
     found = {root: None}

@@ -29,9 +29,8 @@ _NO_IDMAP = frozenset({errno.ENOSYS, errno.EINVAL, errno.EPERM, errno.EOPNOTSUPP
 
 
 def stage(sources: Mapping[str, str], *, writable: str, uid: int, scratch: str) -> None:
-    """Bind each source below STAGE under its name, for `uid` (0: we aren't root).
-
-    `scratch`: the mount options of scratch space; empty: none.
+    """Bind each source below STAGE under its name, for `uid` (0: we aren't root); `scratch`:
+    options.
     """
     if writable and uid:
         change_owner(sources[writable], uid)
@@ -53,10 +52,8 @@ def stage(sources: Mapping[str, str], *, writable: str, uid: int, scratch: str) 
 
 
 def open_paths(paths: Iterable[str], *, writable: str, uid: int, scratch: tuple[str, str]) -> None:
-    """Let `uid` reach each path where it is. A folder on the way that it may not enter is replaced
-    by one with nothing else in it. A link stays one.
-
-    `scratch`: the folder of scratch space, and its mount options.
+    """Let `uid` reach each path where it is, but nothing else in a folder on the way that it may
+    not enter. A link stays one. `scratch`: the folder of scratch space, and its mount options.
     """
     if writable:
         change_owner(writable, uid)

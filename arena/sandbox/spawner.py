@@ -1,17 +1,15 @@
 """The spawner process: start programs, limit them, reap them, and kill them all when it ends.
 
 Run as a script with a SOCK_SEQPACKET socket as its standard input: `python -I -S spawner.py`.
-Standard library only and one thread, so that forking is safe and cheap, the parent-death signal
-means this process, and a fork has none of the referee's descriptors, memory and environment.
+Standard library only and one thread, so that forking is safe and cheap, and the parent-death signal
+means this process.
 
 Theory of operation. One poll loop; nothing in it waits for a bot. A request is one JSON message:
 `{"op":"spawn","id":…,"plan":…}` with the bot's three descriptors as ancillary data, or
 `{"op":"kill","id":…}`. Answers are `serves` (once), `started` and `exited`. Each program has a
-*guard*, the child that was forked for it: bwrap, or the keeper of child.py.
-
-A program is gone when its guard is reaped *and* the root of its tree no longer exists. With bwrap
-that root is pid 1 of a pid namespace, which the kernel lets end only after all others in it; as the
-guard normally dies first, this process inherits it, being a subreaper. Only then `exited` is sent.
+*guard*, the child that was forked for it: bwrap, or the keeper of child.py. It is gone when its
+guard is reaped *and* the root of its tree no longer exists. With bwrap that root is pid 1 of a pid
+namespace, which the kernel lets end only after all others in it, and which we inherit.
 
 Invariants: when the socket closes or the referee dies, in whatever way, everything is killed;
 memory doesn't grow with the number of programs that have been run.

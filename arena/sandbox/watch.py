@@ -36,9 +36,7 @@ class Watch:
     def __init__(
         self, share: Mapping[str, Any], root: int, *, uid: int = 0, proc: str = meter.PROC
     ) -> None:
-        """`share`: the fields of a `TreeLimits`. `root`: the process from which the tree can't
-        escape; it is the sandbox's and doesn't count. `uid`: the program's user; 0: our own.
-        """
+        """`share`: of a `TreeLimits`. `root`: the sandbox's, not counted. `uid`: 0: our own."""
         self._root = root
         self._uid = uid
         self._proc = proc
