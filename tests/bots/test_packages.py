@@ -435,7 +435,7 @@ def test_what_others_have_put_above_the_cache_is_not_read_by_cargo(cargo, make, 
     assert line.startswith(f"cargo would read {tmp_path}/Cargo.toml, another user's")
 
 
-@pytest.mark.long("packages in every sandbox", quick=("bwrap",))
+@pytest.mark.parametrize("real", ["bwrap"], indirect=True)
 def test_wheels_are_found_in_the_sandbox(pip, make, fetched, cache, real):
     """Packages lie in the bot's own folder there, compiled."""
     pip("tiny", "VALUE = 41\n")

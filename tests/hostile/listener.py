@@ -2,7 +2,7 @@
 
 Reads a plan from its standard input. `listener.py table`: with the pipes of the arena itself;
 `listener.py naive`: as `subprocess.run(capture_output=True)` would, until it has got enough to make
-its point. Half a second of the flood is listened to; what grew in this process is printed as JSON.
+its point. A moment of the flood is listened to; what grew in this process is printed as JSON.
 """
 
 import json
@@ -20,7 +20,7 @@ from arena.sandbox import SpawnPlan
 from arena.sandbox.client import Spawner
 from arena.wire.session import Pending, SessionState
 
-LISTEN_S = 0.5
+LISTEN_S = 0.3
 LINES = 10_000
 """Taken at a time."""
 
