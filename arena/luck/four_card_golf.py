@@ -16,10 +16,10 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Sequence
 from itertools import combinations_with_replacement
-from typing import Final
+from typing import Any, Final
 
-from arena.games import Hole, HoleDeck
-from arena.games.four_card_golf import CARDS, ONE_PACK
+from arena.games import Hole
+from arena.games.four_card_golf import CARDS
 from arena.luck import Measure
 from arena.luck.walk import LuckKind, LuckWalk
 
@@ -80,20 +80,10 @@ class HandTables:
 
 
 class FourCardWalk(LuckWalk):
-    def __init__(
-        self, hole: Hole, *, seats: int, order: Sequence[int], deck: HoleDeck, tables: HandTables
-    ) -> None:
-        packs = 1 if seats <= ONE_PACK else 2
-        super().__init__(
-            hole,
-            seats=seats,
-            order=order,
-            deck=deck,
-            tables=tables,
-            size=CARDS,
-            kinds=KIND,
-            pack=[packs * cards for cards in PACK],
-        )
+    _size, _kinds, _pack = CARDS, KIND, PACK
+
+    def __init__(self, hole: Hole, *, seats: int, **dealt: Any) -> None:  # noqa: ANN401 - the rest
+        super().__init__(hole, seats=seats, **dealt)
         self._hands = [_NONE] * seats
 
     def _begin(self) -> None:

@@ -14,9 +14,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from operator import mul
-from typing import Final
+from typing import Any, Final
 
-from arena.games import Hole, HoleDeck
+from arena.games import Hole
 from arena.games.play_nine import CARDS, COLUMNS
 from arena.luck import Measure
 from arena.luck.walk import LuckKind, LuckWalk
@@ -102,19 +102,17 @@ class ColumnTables:
 
 
 class PlayNineWalk(LuckWalk):
+    _size, _kinds, _pack = CARDS, KIND, PACK
+
     def __init__(
-        self, hole: Hole, *, seats: int, order: Sequence[int], deck: HoleDeck, tables: ColumnTables
+        self,
+        hole: Hole,
+        *,
+        seats: int,
+        order: Sequence[int],
+        **dealt: Any,  # noqa: ANN401 - the rest
     ) -> None:
-        super().__init__(
-            hole,
-            seats=seats,
-            order=order,
-            deck=deck,
-            tables=tables,
-            size=CARDS,
-            kinds=KIND,
-            pack=PACK,
-        )
+        super().__init__(hole, seats=seats, order=order, **dealt)
         self._down = [CARDS] * seats
         self._columns = [[SQUARE * DOWN + DOWN] * COLUMNS for _ in range(seats)]
         """By seat, the key of each column: 15 times the upper card and the lower one."""

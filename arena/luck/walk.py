@@ -18,7 +18,7 @@ import enum
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from operator import mul
-from typing import Any
+from typing import Any, ClassVar
 
 from arena.games import Hole, HoleDeck, IllegalMoveError
 
@@ -43,6 +43,13 @@ Noted = tuple[int, LuckKind, int, float]
 class LuckWalk(ABC):
     """The part of a walk that is common to all games. Cards are numbered by kind, from 0."""
 
+    _size: ClassVar[int]
+    """Cards of a seat."""
+    _kinds: ClassVar[Sequence[int]]
+    """By card."""
+    _pack: ClassVar[Sequence[int]]
+    """By kind, how many cards."""
+
     def __init__(
         self,
         hole: Hole,
@@ -51,14 +58,11 @@ class LuckWalk(ABC):
         order: Sequence[int],
         deck: HoleDeck,
         tables: Any,  # noqa: ANN401 - each game has its own
-        size: int,
-        kinds: Sequence[int],
-        pack: Sequence[int],
     ) -> None:
-        dealt, players = len(order) * size, len(order)
-        cards = [kinds[card] for card in deck.cards]
+        dealt, players = len(order) * self._size, len(order)
+        cards = [self._kinds[card] for card in deck.cards]
+        packs = len(cards) // sum(self._pack)
         self._hole = hole
-        self._kinds = kinds
         self._tables = tables
         self._order = order
         self._following = dict(zip(order, (*order[1:], order[0]), strict=True))
@@ -66,11 +70,10 @@ class LuckWalk(ABC):
         self._cards: list[list[int]] = [[] for _ in range(seats)]
         for place, seat in enumerate(order):
             self._cards[seat] = cards[place:dealt:players]
-        self._unknown = len(pack)
-        self._known = [[self._unknown] * size for _ in range(seats)]
+        self._unknown = len(self._pack)
+        self._known = [[self._unknown] * self._size for _ in range(seats)]
         self._pile = [cards[dealt]]
-        self._pack = pack
-        self._hidden = list(pack)
+        self._hidden = [packs * cards for cards in self._pack]
         """By kind, how many cards that no seat knows are face down (or in the stock, while
         that is the first one)."""
         self._stock = self._hidden

@@ -108,7 +108,8 @@ class ScheduleWalk:
     def take(self, series: Series, playings: Iterable[MatchSummary]) -> CountedSeries | None:
         """Count a series; None, and no change, if no attempt is complete."""
         before = {entrant: self._rows[entrant] for entrant in series.entrants}
-        for number, attempt in sorted(self._attempts(series, playings).items()):
+        attempts = self._attempts(series, playings, self.not_reproducible)
+        for number, attempt in sorted(attempts.items()):
             judged = self._judge(series, number, attempt, before)
             if judged is not None:
                 chosen, rows, withdrawn = judged
@@ -135,14 +136,9 @@ class ScheduleWalk:
         """Whether a series further ahead needs no more attempts, as far as is known here: a bot
         with enough faults in a row in it is withdrawn, whatever comes before it.
         """
-        attempts: dict[int, dict[str, MatchSummary]] = {}
-        for played in playings:
-            attempts.setdefault(played.attempt, {})[played.id] = played
+        attempts = self._attempts(series, playings, set())
         no_faults = dict.fromkeys(series.entrants, 0)
-        return any(
-            self._judge(series, number, attempt, no_faults) is not None
-            for number, attempt in (attempts or {0: {}}).items()
-        )
+        return any(self._judge(series, *attempt, no_faults) for attempt in attempts.items())
 
     def result(self, end: ScheduleEnd) -> EventCount:
         return EventCount(
@@ -163,10 +159,13 @@ class ScheduleWalk:
         for spec in series.matches:
             self._passed.update(spec.seats)
 
+    @staticmethod
     def _attempts(
-        self, series: Series, playings: Iterable[MatchSummary]
+        series: Series, playings: Iterable[MatchSummary], unlike: set[str]
     ) -> dict[int, dict[str, MatchSummary]]:
-        """The playings by attempt, of which there is one at least; compares those of a match."""
+        """The playings by attempt, of which there is one at least. Adds the bots at the tables of
+        matches of which two differ.
+        """
         specs = {spec.id: spec for spec in series.matches}
         attempts: dict[int, dict[str, MatchSummary]] = {}
         digests: dict[str, str] = {}
@@ -178,7 +177,7 @@ class ScheduleWalk:
                     "not plan; it belongs to another event, or event.json was changed"
                 )
             if digests.setdefault(played.id, played.digest) != played.digest:
-                self.not_reproducible.update(spec.seats)
+                unlike.update(spec.seats)
             matches = attempts.setdefault(played.attempt, {})
             # Two records of one attempt at one match: choose by content, not by order.
             known = matches.get(played.id)
