@@ -193,9 +193,9 @@ def stop(folder: PathName, *, at_once: bool = False) -> Event:
     `at_once`: don't wait for the series in play. Returns the event as it is then.
     """
     path = Path(folder)
-    read_event(path)
     pid = writer(path)
     if not pid:
+        read_event(path)  # it says so if there is no event
         raise UserError(f"{path}: no arena is playing there")
     try:
         # Two SIGTERMs in a row could arrive as one; "at once" has a signal of its own.

@@ -31,23 +31,16 @@ STOPS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, AT_ONCE)
 
 
 class EventPage(Protocol):
-    """Live pages of an event (`arena.live.event`)."""
+    """Live pages of an event: see `LivePage` of `arena.live.event`."""
 
     url: str
 
-    def join(self, watcher: Watcher, event: Event, folder: Path, secret: bytes) -> Watcher:
-        """A watcher that passes everything on to another one and to the pages."""
-
+    def join(self, watcher: Watcher, event: Event, folder: Path, secret: bytes) -> Watcher: ...
     async def serve(
         self, tournament: Tournament, progress: Progress, nursery: trio.Nursery
-    ) -> None:
-        """Begin to serve."""
-
-    async def finish(self, tournament: Tournament) -> None:
-        """Play is over, or was stopped: viewers get the last word."""
-
-    def stay(self, tournament: Tournament, progress: Progress, event: Event) -> None:
-        """The event is concluded: go on showing it if that was asked for."""
+    ) -> None: ...
+    async def finish(self, tournament: Tournament) -> None: ...
+    def stay(self, tournament: Tournament, progress: Progress, event: Event) -> None: ...
 
 
 class Session(NamedTuple):

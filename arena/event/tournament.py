@@ -33,19 +33,12 @@ from arena.store import Store, read_records
 
 
 class Watcher(Protocol):
-    """Follows an event as it is played: a progress bar, JSON lines."""
+    """Follows an event as it is played, as `Progress` does."""
 
-    def match(self, record: MatchRecord) -> None:
-        """A match is finished."""
-
-    def rated(self, rated: RatedOutcome) -> None:
-        """A rated event is settled."""
-
-    def wave(self, wave: Wave) -> None:
-        """The format has decided the next wave."""
-
-    def trouble(self, series: str, message: str) -> None:
-        """A series is void by the machine's trouble and is played again."""
+    def match(self, record: MatchRecord) -> None: ...
+    def rated(self, rated: RatedOutcome) -> None: ...
+    def wave(self, wave: Wave) -> None: ...
+    def trouble(self, series: str, message: str) -> None: ...
 
 
 class Tournament:

@@ -176,22 +176,20 @@ class BarProgress(LineProgress):
         what = [fitting(f"  {visible(self.open)}", columns - 1)] if self.open else []
         lines = [self._bar(columns), *what]
         lines += self._ranking(columns, max(0, min(ROWS, rows - 3 - len(lines))))
-        text = self._erasure() + "".join(f"{line}\n" for line in lines)
-        self._drawn = len(lines)
-        self._write(text)
+        self._redraw("".join(f"{line}\n" for line in lines), len(lines))
 
     def end(self) -> None:
         super().end()
-        self._write(self._erasure())
-        self._drawn = 0
+        self._redraw("")
 
     def note(self, text: str) -> None:
-        self._write(self._erasure() + visible(text) + "\n")
-        self._drawn = 0
+        self._redraw(visible(text) + "\n")
 
-    def _erasure(self) -> str:
+    def _redraw(self, text: str, drawn: int = 0) -> None:
         # The carriage return first: a terminal that echoes ^C has moved the cursor.
-        return f"\r\x1b[{self._drawn}A\x1b[J" if self._drawn else ""
+        erasure = f"\r\x1b[{self._drawn}A\x1b[J" if self._drawn else ""
+        self._drawn = drawn
+        self._write(erasure + text)
 
     def _bar(self, columns: int) -> str:
         status = self.status()
