@@ -1,0 +1,87 @@
+"""What has to hold after a run: nothing is lost or counts twice, and all follows from the log."""
+
+from collections import Counter
+from pathlib import Path
+
+from arena.event.results import Counts, table_of
+from arena.registry import table_files
+from arena.store import (
+    Head,
+    canonical_line,
+    read_event,
+    read_records,
+    records_of_match,
+    records_of_series,
+)
+
+
+def canonical(folder: Path) -> bytes:
+    """The counted records of an event without the facts of the host, sorted."""
+    counts = Counts(folder)
+    lines = [
+        (record.id, canonical_line(record))
+        for record in read_records(folder)
+        if counts(Head(record.id, record.series, record.attempt, record.digest))
+    ]
+    if len(lines) != len(counts) or counts.missing:
+        raise AssertionError(f"{len(lines)} of {len(counts)} records, {counts.missing} missing")
+    return b"".join(line for _, line in sorted(lines))
+
+
+def files_of(folder: Path) -> dict:
+    """What an event comes to: the same however it was played."""
+    event = read_event(folder)
+    found = {
+        "log": canonical(folder),
+        "event": (event.settings, event.entrants, event.commitment, event.secret, event.finished),
+    }
+    return found | {name: (folder / name).read_text() for name in table_files()}
+
+
+def faults_of(world, played, expected) -> list[str]:
+    """The promises that a finished scenario breaks."""
+    wrong = []
+    for folder, wanted in zip(played.folders, expected, strict=True):
+        try:
+            found = files_of(folder)
+        except Exception as error:  # noqa: BLE001 - any error is one
+            wrong.append(f"{folder.name}: {type(error).__name__}: {error}")
+            continue
+        wrong += [
+            f"{folder.name}: another {what}: {_difference(wanted[what], found[what])}"
+            for what in wanted
+            if found[what] != wanted[what]
+        ]
+        table = table_of(folder)
+        wrong += [
+            f"{folder.name}: {name} doesn't follow from the log"
+            for name, report in table_files().items()
+            if report.file_text(table) != (folder / name).read_text()
+        ]
+        wrong += _log_faults(folder, world.random)
+    for path in sorted(world.disk.root.glob("**/matches.jsonl")):
+        if lost := world.lost(path):
+            wrong.append(f"{path.parent.name}: {lost} finished matches are lost")
+    return wrong
+
+
+def _log_faults(folder: Path, draw) -> list[str]:
+    """What is wrong with a log, and with its index."""
+    records = list(read_records(folder))
+    attempts = Counter((record.id, record.attempt) for record in records)
+    wrong = [f"{folder.name}: {key} is there twice" for key, n in attempts.items() if n > 1]
+    record = draw.choice(records)
+    for find, key in ((records_of_match, "id"), (records_of_series, "series")):
+        wanted = getattr(record, key)
+        if find(folder, wanted) != [each for each in records if getattr(each, key) == wanted]:
+            wrong.append(f"{folder.name}: the index doesn't lead to {wanted}")
+    return wrong
+
+
+def _difference(wanted, found) -> str:
+    """The first lines that differ."""
+    one, other = (str(text).splitlines() for text in (wanted, found))
+    for before, after in zip(one, other, strict=False):
+        if before != after:
+            return f"{before!r} has become {after!r}"
+    return f"{len(one)} lines have become {len(other)}"

@@ -1,0 +1,387 @@
+"""A Dask cluster: the product's executor, crew and tasks, with `distributed` replaced.
+
+Theory of operation. A node is a Dask worker: a process that runs `arena.executors.dask_tasks` as
+the product has it (a copy of the module a node, since its events are the module's), each task on a
+stack of its own. `Client` has what the product uses of a `distributed.Client`, with the faults that
+Dask documents: a worker that dies or is out of reach takes its tasks with it, one that comes back
+to an address may be another, a task may run twice or be late, its result may be lost, torn or
+another's, a scheduler that is gone cancels every future.
+"""
+
+import importlib.util
+import types
+from contextlib import contextmanager, nullcontext
+from pathlib import Path
+
+import msgspec
+import trio
+
+from arena.executors import cluster as product
+from arena.executors import dask_tasks
+from arena.executors.core_probe import CoreTrial
+from arena.model import Confinement, Machine
+from tests.simulator.loop import KilledError, Thread, Threading, here, within
+from tests.simulator.programs import Process
+
+_SPEC = importlib.util.find_spec(dask_tasks.__name__)
+_free = []
+CORES = 4
+
+
+def _tasks(world):
+    """A copy of the module, as a process of its own has it."""
+    if _free:
+        module = _free.pop()
+    else:
+        module = types.ModuleType(_SPEC.name)
+        module.__file__ = _SPEC.origin
+        exec(_SPEC.loader.get_code(_SPEC.name), module.__dict__)  # the product's own
+    module._events = {}
+    module._process = world.token(8)
+    module.threading = Threading(world.loop)
+    module.in_use = lambda _: nullcontext()
+    module.default_cache = lambda: Path("/cache")
+    module.unpack = lambda *_, **__: None
+    module.inherited_limits = types.SimpleNamespace(raise_open_files=lambda: None)
+    return module
+
+
+class KilledWorker(Exception):  # noqa: N818 - the name that distributed gives it
+    pass
+
+
+class CancelledError(Exception):
+    pass
+
+
+class Node(Process):
+    """A Dask worker."""
+
+    def __init__(self, world, address: str, threads: int) -> None:
+        super().__init__(world, address)
+        self.address = address
+        self.threads = threads
+        self.tasks = _tasks(world)
+        self.reachable = True
+        self.excused = False
+        """The parent may have been told that it is gone while it lived on."""
+
+    def die(self, code: int) -> None:
+        if self.code is None:
+            super().die(code)
+            for child in self.children:
+                child.die(-9)
+            _free.append(self.tasks)
+
+
+class Future:
+    def __init__(self, client, node=None) -> None:
+        self._client = client
+        self.node = node
+        self.status = "pending"
+        self.value = None
+        self.error = None
+        self.lines = b""
+        """Records in its result."""
+        self.released = False
+        self._callbacks = []
+        client.futures.append(self)
+
+    def add_done_callback(self, call) -> None:
+        if self.status != "pending":
+            call(self)
+        else:
+            self._callbacks.append(call)
+
+    def settle(self, status: str, value=None, error=None) -> None:
+        if self.status == "pending" and not self.released:
+            self.status, self.value, self.error = status, value, error
+            for call in self._callbacks:
+                call(self)
+
+    def result(self):
+        if self.status == "error":
+            raise self.error
+        if self.status != "finished":
+            raise CancelledError
+        return self.value
+
+    def release(self) -> None:
+        if not self.released:
+            self.released = True
+            self._client.futures.remove(self)
+            self._client.cluster.world.released(self)
+
+
+class Client:
+    """What the product uses of `distributed.Client`."""
+
+    def __init__(self, cluster) -> None:
+        self.cluster = cluster
+        self.futures = []
+        self._closed = False
+        cluster.clients.append(self)
+
+    @property
+    def status(self) -> str:
+        if self._closed:
+            return "closed"
+        return "running" if self.cluster.up else "connecting"
+
+    def nthreads(self) -> dict:
+        self.cluster.world.loop.sleep(0.005)
+        if not self.cluster.up:
+            raise OSError("no scheduler")
+        return {node.address: node.threads for node in self.cluster.present()}
+
+    def scheduler_info(self, **_):
+        return {"address": "tcp://127.0.0.1:8786"}
+
+    def submit(self, function, *words, workers, key=None, **_):
+        del key
+        if not self.cluster.up:
+            raise OSError("no scheduler")
+        if function is bytes:
+            future = Future(self)
+            future.settle("finished", words[0])
+            return future
+        node = self.cluster.nodes.get(workers[0])
+        future = Future(self, node)
+        if node is not None:
+            self.cluster.begin(node, future, words)
+        return future
+
+    async def _run(self, function, event, *, workers, **_):
+        for address in workers:
+            node = self.cluster.nodes.get(address)
+            if node is not None and node.reachable:
+                # A thread of the node's loop: before all tasks.
+                task = getattr(node.tasks, function.__name__)
+                Thread(node.world.loop, node, task, (event,)).start()
+
+    def sync(self, function, *words, **options) -> None:
+        try:
+            function(*words, **options).send(None)
+        except StopIteration:
+            return
+
+    def close(self, **_) -> None:
+        self._closed = True
+        self.cluster.clients.remove(self)
+
+
+class Cluster:
+    def __init__(self, world, sizes) -> None:
+        self.world = world
+        self.nodes = {}
+        self.clients = []
+        self.up = True
+        self._sizes = sizes
+        self._number = 0
+        self._back = []  # (time, what happens then)
+        self.unfit = self.busy = 0
+        for threads in sizes:
+            self.join(threads)
+
+    def join(self, threads: int, address: str = "") -> None:
+        self._number += 1
+        address = address or f"tcp://127.0.0.1:{40_000 + self._number}"
+        self.nodes[address] = Node(self.world, address, threads)
+
+    def present(self):
+        self._due()
+        return [node for node in self.nodes.values() if node.reachable and node.alive]
+
+    def staff(self) -> None:
+        """What a person does before the event goes on: workers are there, and a scheduler."""
+        self.up = True
+        self._back = []
+        for node in self.nodes.values():
+            node.reachable = True
+        if not self.nodes:
+            for threads in self._sizes:
+                self.join(threads)
+
+    def later(self, seconds: float, call) -> None:
+        self._back.append((self.world.loop.now() + seconds, call))
+        if self.world.loop.nursery is not None:
+            within(self.world.parent).run(self.world.loop.nursery.start_soon, self._wake, seconds)
+
+    async def _wake(self, seconds: float) -> None:
+        await trio.sleep(seconds)
+        self._due()
+
+    def _due(self) -> None:
+        now = self.world.loop.now()
+        due = [entry for entry in self._back if entry[0] <= now]
+        self._back = [entry for entry in self._back if entry[0] > now]
+        for _, call in due:
+            call()
+
+    def forget_clients(self) -> None:
+        """The process whose they are has ended."""
+        for client in list(self.clients):
+            client.futures.clear()
+            client.close()
+
+    # ---- faults
+
+    def take(self, what: str) -> bool:
+        """Whether a fault that lasts for so many questions strikes this one."""
+        left = getattr(self, what)
+        if left:
+            setattr(self, what, left - 1)
+            self.world.faults.met += 1
+        return left > 0
+
+    def kill(self, node: Node, how: str) -> None:
+        if self.nodes.get(node.address) is not node:
+            return
+        del self.nodes[node.address]
+        node.die(-9)
+        self._lose(node)
+        if how == "again":
+            self.later(2.0, lambda: self.join(node.threads, node.address))
+
+    def part(self, node: Node, seconds: float) -> None:
+        """It is out of reach for a while, and lives on."""
+        node.reachable = False
+        node.excused = True
+        self._lose(node)
+
+        def back() -> None:
+            node.reachable = True
+
+        self.later(seconds, back)
+
+    def lose_scheduler(self, seconds: float) -> None:
+        if not self.up:
+            return
+        self.up = False
+        for node in self.nodes.values():
+            node.excused = True
+        for client in self.clients:
+            for future in list(client.futures):
+                future.settle("cancelled")
+                if future.status == "finished":
+                    future.status = "cancelled"
+
+        def back() -> None:
+            self.up = True
+
+        self.later(seconds, back)
+
+    def _lose(self, node: Node) -> None:
+        """A result that was not fetched is lost with the worker; its tasks wait for its return."""
+        for client in self.clients:
+            for future in client.futures:
+                if future.node is node and future.status == "finished":
+                    future.status = "cancelled"
+
+    # ---- tasks
+
+    def begin(self, node: Node, future: Future, words) -> None:
+        words = [word.value if isinstance(word, Future) else word for word in words]
+        nursery = self.world.loop.nursery
+        within(node).run(nursery.start_soon, self._task, node, future, words)
+
+    async def _task(self, node: Node, future: Future, words) -> None:
+        plan = self.world.task_faults()
+        await trio.sleep(0.002 + plan.late)
+        status, value, error = "finished", None, None
+        for _ in range(plan.times):
+            if not node.alive or not node.reachable:
+                return
+            thread = Thread(self.world.loop, node, node.tasks.do, tuple(words))
+            thread.start()
+            await thread.over.wait()
+            value, error = thread.result, thread.error
+        if not node.alive:
+            return
+        if error is not None:
+            if isinstance(error, KilledError):
+                return
+            status = "error"
+        if plan.killed:
+            status, error = "error", KilledWorker()
+        await trio.sleep(0.002 + plan.late_result)
+        if node.alive and node.reachable and self.up:
+            if words[0] == "play" and status == "finished":
+                value = plan.spoil(value)
+                future.lines = value[1] if isinstance(value[1], bytes) else b""
+            future.settle(status, value, error)
+
+
+class Plan:
+    """How a task goes."""
+
+    def __init__(self) -> None:
+        self.late = self.late_result = 0.0
+        self.times = 1
+        self.killed = False
+        self.spoilt = ""
+
+    def suits(self, fault) -> bool:
+        """Take in a fault of a task; whether it is one."""
+        if fault.kind == "late task":
+            self.late = float(fault.how)
+        elif fault.kind == "late result":
+            self.late_result = float(fault.how)
+        elif fault.kind == "doubled task":
+            self.times = 2
+        elif fault.kind in {"torn result", "wrong result"}:
+            self.spoilt = fault.how or "torn"
+        elif fault.kind == "killed task":
+            self.killed = True
+        else:
+            return False
+        return True
+
+    def spoil(self, value):
+        trouble, lines = value
+        if not isinstance(lines, bytes) or not self.spoilt:
+            return value
+        if self.spoilt == "torn":
+            return trouble, lines[: len(lines) * 2 // 3]
+        if self.spoilt == "nothing":
+            return trouble, b""
+        if self.spoilt == "swapped":
+            return trouble, b"\n".join(reversed(lines.splitlines())) + b"\n"
+        return trouble, None
+
+
+def node_command(world, order: bytes) -> bytes:
+    """What `arena node` answers on a node."""
+    node = here()
+    asked = msgspec.json.decode(order)
+    if asked["type"] == "cores":
+        share = 0.5 if world.cluster.take("busy") else 1.0
+        trials = [CoreTrial(core=core, speed=1000, share=share) for core in asked["cores"]]
+        return msgspec.json.encode({"type": "tried", "trials": trials})
+    if world.cluster.take("unfit"):
+        return msgspec.json.encode({"type": "unfit", "trouble": "no sandbox works"})
+    name = getattr(node, "address", "here")
+    fit = {
+        "type": "fit",
+        "host": name,
+        "cache": name,
+        "machine": Machine(system="simulated", cpu="none", cores=CORES),
+        "sandbox": "bwrap",
+        "confinement": Confinement(detail="simulated"),
+        "cores": list(range(CORES)),
+        "room": CORES,
+        "bots": [{"entrant": each, "root": "/", "run": ["true"]} for each in asked["entrants"]]
+        if asked.get("enter")
+        else [],
+    }
+    return msgspec.json.encode(fit)
+
+
+@contextmanager
+def connected(world, where):
+    """Stands for `arena.executors.cluster.connected`."""
+    found = product.Cluster(where.place, lambda: Client(world.cluster))
+    try:
+        yield found
+    finally:
+        found.close()

@@ -1,0 +1,85 @@
+"""Simulate an event from a seed: the faults that struck, and the promises that were broken."""
+
+import functools
+import itertools
+import os
+import shutil
+import tempfile
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from tests.simulator import checks, faults
+from tests.simulator.events import Played, Scenario, scenario
+from tests.simulator.loop import HangError
+from tests.simulator.world import World
+
+_numbers = itertools.count()
+_MEMORY = "/dev/shm"
+
+
+@dataclass
+class Run:
+    seed: int
+    scenario: Scenario
+    drawn: list
+    struck: list = field(default_factory=list)
+    violations: list = field(default_factory=list)
+    matches: int = 0
+    lives: int = 0
+    seconds: float = 0.0
+    operations: int = 0
+    """Of the disk."""
+    trace: str = ""
+
+    def __str__(self) -> str:
+        lines = [f"seed {self.seed}: {self.scenario}; {self.lives} lives, {self.matches} matches"]
+        lines += [f"  fault: {fault}" for fault in self.struck]
+        lines += [f"  BROKEN: {what}" for what in self.violations]
+        return "\n".join(lines)
+
+
+def _world(name: str, seed: int, drawn, *, cluster: bool, computed: bool):
+    root = Path(_MEMORY if Path(_MEMORY).is_dir() else tempfile.gettempdir())
+    nodes = ((1,), (1, 1), (2, 1), (1, 1, 1))[seed % 4] if cluster else ()
+    folder = root / f"simulated-{os.getpid()}-{name}"
+    return World(folder, seed, drawn, computed=computed, nodes=nodes)
+
+
+@functools.cache
+def undisturbed(kind: str, plan: str, computed: bool):
+    """What a scenario comes to if nothing strikes."""
+    world = _world(f"calm-{next(_numbers)}", 0, (), cluster=False, computed=computed)
+    try:
+        with world.around():
+            played = Played(world, Scenario(kind, plan))
+            assert played.play(), world.violations
+            expected = [checks.files_of(folder) for folder in played.folders]
+    finally:
+        shutil.rmtree(world.disk.root, ignore_errors=True)
+    assert not world.violations, world.violations
+    return expected
+
+
+def simulate(seed: int, drawn=None, *, found=None, computed: bool = False) -> Run:
+    """A seed's scenario under its faults, or those that are given."""
+    found = found or scenario(seed)
+    if drawn is None:
+        drawn = faults.draw(seed, cluster=found.cluster)
+    expected = undisturbed(found.kind, found.plan, computed)
+    world = _world(f"{next(_numbers)}", seed, drawn, cluster=found.cluster, computed=computed)
+    run = Run(seed, found, list(drawn))
+    try:
+        with world.around():
+            played = Played(world, found)
+            try:
+                if played.play():
+                    world.violations += checks.faults_of(world, played, expected)
+            except HangError as error:
+                world.broken(f"it hangs: {error}")
+    finally:
+        shutil.rmtree(world.disk.root, ignore_errors=True)
+    run.struck, run.violations = world.faults.struck, world.violations
+    run.matches, run.lives, run.seconds = world.matches, world.lives, world.loop.now()
+    run.operations = world.disk.operations
+    run.trace = world.trace if run.violations else ""
+    return run

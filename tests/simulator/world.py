@@ -1,0 +1,532 @@
+"""A world around the product: its seams replaced, faults that strike, what is watched meanwhile.
+
+Theory of operation. `World` is a context in which the product's own code runs: the modules of
+`arena.system`, trio's entry points and the few names beneath which real bots and machines begin are
+replaced; all above is the product's. The command that runs is the process `parent`; when it dies,
+whatever it still does raises KilledError until it has come back here.
+
+Invariant: what happens follows from the scenario, the seed and the list of faults alone.
+"""
+
+import itertools
+import math
+import random
+import traceback
+from contextlib import ExitStack, contextmanager, nullcontext, suppress
+from hashlib import sha256
+from pathlib import Path
+from types import SimpleNamespace
+
+import msgspec
+import trio
+
+from arena import registry
+from arena.bots import Roster
+from arena.engine import match
+from arena.event import add_bots, compare, prepare, resume, tournament
+from arena.event import cluster as venue
+from arena.executors import cluster as product_cluster
+from arena.executors import local, worker
+from arena.model import Bot, Confinement, Entrant, HostError, Machine
+from arena.store import log_writer
+from arena.store.lines import strip_checksum
+from arena.system import clock, files, processes, randomness, replaced
+from tests.simulator import cluster, play, programs
+from tests.simulator.cluster import Cluster, Plan
+from tests.simulator.disk import Disk
+from tests.simulator.faults import SIGINT, SIGTERM, SIGUSR1, Faults
+from tests.simulator.loop import KilledError, Loop, Signal, Thread, Threading, here, within
+from tests.simulator.programs import Overlay, Process
+
+MACHINE = Machine(system="simulated", cpu="none", cores=4, speed=1000)
+# Half a second for others, the time of a sync, and a stall in between.
+DURABLE_WITHIN_S = 1.0
+_SIGNALS = {"int": SIGINT, "term": SIGTERM, "usr1": SIGUSR1}
+# Modules that find, build and confine bots, or look at the machine.
+_EVENT = (add_bots, compare, prepare, resume, tournament, venue)
+
+
+class World:
+    def __init__(self, root: Path, seed: int, faults, *, computed: bool, nodes=()) -> None:
+        self.random = random.Random(f"world {seed}")
+        self.computed = computed
+        self.loop = Loop(seed)
+        self.faults = Faults(faults)
+        self.faults.world = self
+        self.disk = Disk(root, self.faults)
+        self.violations = []
+        self.trace = ""
+        """Of the last command's error."""
+        self.rotten = False
+        """Whether a byte of a log has changed on the disk."""
+        self.matches = 0
+        self.lives = 0
+        self.cut = ""
+        """How the power was cut, in this life."""
+        self.parent = self.new_parent()
+        self.cluster = None
+        self._groups = {}
+        self._spawners = {}
+        self._delay = 0.0
+        self._taken = 0
+        self._unix = 1.7e9
+        self._signals = None
+        self._delays = 0.0
+        """Seconds for which nothing could become durable."""
+        self._written = {}
+        """By log: (line, life, when, where it ends) of each line."""
+        self._ends = {}
+        self.disk.wrote = self._wrote
+        self._refused = False
+        self.max_seconds = None
+        self.closing = False
+        if nodes:
+            self.cluster = within(self.parent).run(Cluster, self, nodes)
+
+    # ---- lives
+
+    def new_parent(self) -> Process:
+        self.lives += 1
+        self.cut = ""
+        self.parent = Process(self, f"parent {self.lives}")
+        self._signals = None
+        self.max_seconds = None
+        self.closing = False
+        return self.parent
+
+    def broken(self, what: str) -> None:
+        """A promise is broken."""
+        self.violations.append(what)
+
+    def live(self, command):
+        """Run a command of the product in a new process: its result, or its error."""
+        parent = self.new_parent()
+        if self.cluster:
+            self.cluster.staff()
+        self.count("life")
+        try:
+            result = within(parent).run(command)
+        except BaseException as error:  # noqa: BLE001 - judged by the caller
+            # An error holds the frames that it has passed, and these what they have open.
+            self.trace = "".join(traceback.format_exception(error))
+            traceback.clear_frames(error.__traceback__)
+            result = error
+        if not parent.alive:
+            result = KilledError()
+        else:
+            self._left_behind(parent)
+        self._end(parent)
+        if self.cut:
+            self._lose_power()
+        return result
+
+    def _end(self, parent: Process) -> None:
+        """A command's process has ended, one way or the other."""
+        parent.alive = False
+        parent.code = 0
+        nodes = self.cluster.nodes.values() if self.cluster else ()
+        for process in (parent, *nodes):
+            for child in process.children:
+                child.die(-9)
+        if self.cluster:
+            self.cluster.forget_clients()
+        self.disk.crash(parent)
+        self.loop.bury()
+
+    def _left_behind(self, parent: Process) -> None:
+        """What a command has left open at its end."""
+        for file in self.disk.open:
+            if file.process is parent:
+                self.broken(f"left open: {file.name}")
+        if parent.descriptors:
+            self.broken(f"descriptors left open: {sorted(parent.descriptors)}")
+        for child in parent.children:
+            if child.alive:
+                self.broken(f"left alive: {child.name}")
+        for thread in self.loop.threads:
+            if thread.process is parent and not thread.abandoned:
+                self.broken("a thread was left")
+        if self.cluster and self.cluster.clients:
+            self.broken("a client of the cluster was left open")
+
+    def _lose_power(self) -> None:
+        logs = sorted(self.disk.root.glob("**/matches.jsonl"))
+        now = self.loop.now()
+        durable = {}
+        for path in logs:
+            content = bytes(self.disk.inode(path).durable)
+            durable[path] = _lines(content)
+            for line, life, when, _ in self._written.get(str(path), ()):
+                old = life == self.lives and now - when > DURABLE_WITHIN_S + self._delays
+                if old and line not in durable[path]:
+                    self.broken(f"written {now - when:.1f} s before a power cut, and not durable")
+        self.disk.cut(self.cut, self.random)
+        for path in logs:
+            content = path.read_bytes() if path.exists() else b""
+            assert durable[path] <= _lines(content), (
+                "the model of the disk has lost what was durable"
+            )
+            # Behind a line that the cut has damaged nothing was durable.
+            there = set(itertools.takewhile(_whole, content.splitlines()))
+            known = self._written.get(str(path), ())
+            self._written[str(path)] = [entry for entry in known if entry[0] in there]
+
+    def _wrote(self, name: str, data: bytes, end: int) -> None:
+        if name.endswith("matches.jsonl"):
+            line = data[:-1]
+            self._written.setdefault(name, []).append((line, self.lives, self.loop.now(), end))
+            self._ends[_identity(line)] = name, end
+
+    def lost(self, path: Path) -> int:
+        """How many of the lines that were written to a log are not in it."""
+        there = _lines(path.read_bytes())
+        return sum(line not in there for line, *_ in self._written.get(str(path), ()))
+
+    # ---- faults
+
+    def count(self, place: str) -> None:
+        for fault in self.faults.count(place):
+            self.strike(fault, place)
+
+    def strike(self, fault, place: str) -> None:
+        """It happens now, where this is called."""
+        getattr(self, f"_{fault.kind.replace(' ', '_')}")(fault.how, place)
+
+    def _kill_parent(self, how, place) -> None:
+        self.parent.alive = False
+        raise KilledError
+
+    def _power_cut(self, how, place) -> None:
+        self.cut = how
+        self._kill_parent(how, place)
+
+    def _disk_error(self, how, place) -> None:
+        self._delays = math.inf
+        self.faults.last(place, how)
+
+    def _no_process(self, how, place) -> None:
+        self.faults.last(place, how)
+
+    def _time(self, how, place) -> None:
+        self.max_seconds = float(how)
+
+    def _rot(self, how, place) -> None:
+        self.rotten |= self.disk.rot(how, self.random)
+        for name, known in self._written.items():
+            there = _lines(Path(name).read_bytes())
+            self._written[name] = [entry for entry in known if entry[0] in there]
+
+    def _spawner(self, how, place) -> None:
+        self._spawners[place] = int(how)
+
+    def _kill_worker(self, how, place) -> None:
+        victim = here()
+        if victim is not self.parent and not isinstance(victim, cluster.Node):
+            victim.die(-9)
+            raise KilledError
+
+    def _stop(self, how, place) -> None:
+        if self._signals is not None:
+            self._signals += [_SIGNALS[word] for word in how.split()]
+            self._signalled.ring()
+
+    def _clock_jumps(self, how, place) -> None:
+        self._unix += float(how)
+
+    def _stall(self, how, place) -> None:
+        self._delays += float(how)
+        self.loop.advance(float(how))
+
+    def _slow_disk(self, how, place) -> None:
+        self._delays += float(how)
+        self.loop.sleep(float(how))
+
+    def _slow_worker(self, how, place) -> None:
+        here().slow = float(how)
+
+    def _late_pipe(self, how, place) -> None:
+        self._delay = float(how)
+
+    def _no_thread(self, how, place) -> None:
+        self._refused = True
+
+    def _scheduler(self, how, place) -> None:
+        self.cluster.lose_scheduler(float(how))
+
+    def _join_node(self, how, place) -> None:
+        self.cluster.join(1)
+
+    def _busy_core(self, how, place) -> None:
+        self.cluster.busy = int(how)
+        self._taken = int(how) * 3
+
+    def _node_unfit(self, how, place) -> None:
+        self.cluster.unfit = int(how)
+
+    def _kill_node(self, how, place) -> None:
+        if node := self._node():
+            self.cluster.kill(node, how)
+            raise KilledError
+
+    def _part_node(self, how, place) -> None:
+        if node := self._node():
+            self.cluster.part(node, float(how))
+
+    @staticmethod
+    def _node():
+        """The node on which this happens, or whose worker's doing it is."""
+        process = here()
+        node = process.host or process
+        return node if isinstance(node, cluster.Node) else None
+
+    def task_faults(self) -> Plan:
+        """How the task that a node begins now goes."""
+        plan = Plan()
+        for fault in self.faults.count("task"):
+            if not plan.suits(fault):
+                with suppress(KilledError):
+                    self.strike(fault, "task")
+        return plan
+
+    def spawner_fails(self, place: str) -> None:
+        if left := self._spawners.get(place, 0):
+            self._spawners[place] = left - 1
+            self.faults.met += 1
+            raise HostError("the spawner has ended (signal 9)")
+
+    def torn_line(self, process: Process, pipe, data: bytes) -> bool:
+        """Whether the process is killed while it writes this, and half of it has arrived."""
+        if process is self.parent or isinstance(process, cluster.Node):
+            return False
+        try:
+            self.count("line")
+        except KilledError:
+            if pipe.readers:
+                pipe.put(data[: self.random.randrange(len(data) + 1)])
+            return True
+        return False
+
+    def pipe_delay(self) -> float:
+        delay, self._delay = self._delay, 0.0
+        return delay
+
+    def core_taken(self) -> bool:
+        if self._taken:
+            self._taken -= 1
+            return True
+        return False
+
+    # ---- bots
+
+    def match_time(self) -> float:
+        self.matches += 1
+        return self.random.uniform(0.02, 0.3) * here().slow
+
+    def bots_see(self, group, deal) -> None:
+        group.deals.add(deal)
+        other = self._groups.get(deal)
+        if other is not None and other is not group:
+            node = other.process.host
+            if not (node is not None and node.excused):
+                self.broken(f"bots that live at the same time have seen deal {deal}")
+        self._groups[deal] = group
+
+    def bots_gone(self, group) -> None:
+        for deal in group.deals:
+            if self._groups.get(deal) is group:
+                del self._groups[deal]
+
+    def spawner_gone(self, process) -> None:
+        """All bots of a process end with its spawner."""
+        for group in {id(group): group for group in self._groups.values()}.values():
+            if group.process is process:
+                self.bots_gone(group)
+
+    def buried(self, process) -> None:
+        self.spawner_gone(process)
+
+    # ---- what is replaced
+
+    def token(self, size: int) -> str:
+        return self.random.randbytes(size).hex()
+
+    def _unix_now(self) -> float:
+        return self._unix + self.loop.now()
+
+    async def _in_thread(self, function, *words, abandon_on_cancel=False, **_):
+        thread = Thread(self.loop, here(), function, words)
+        thread.abandoned = abandon_on_cancel
+        thread.start()
+        if abandon_on_cancel:
+            await thread.over.wait()
+        else:
+            with trio.CancelScope(shield=True):
+                await thread.over.wait()
+        if thread.error is not None:
+            raise thread.error
+        return thread.result
+
+    @contextmanager
+    def _signal_receiver(self, *_):
+        self._signals = waiting = []
+        self._signalled = signalled = Signal(lambda: bool(waiting))
+
+        async def numbers():
+            while True:
+                await signalled.wait()
+                yield waiting.pop(0)
+
+        yield numbers()
+        self._signals = None
+
+    def _refuse_thread(self) -> bool:
+        self.count("thread")
+        refused, self._refused = self._refused, False
+        return refused
+
+    @contextmanager
+    def around(self):
+        """Replace what lies beneath the product."""
+        open_pipes, start_bots, match_class = play.replacements(self)
+        confined = Confinement(detail="simulated")
+        backend = SimpleNamespace(name="bwrap")
+
+        def played_here(event, _):
+            return venue.with_host(event, "bwrap", confined, (MACHINE,))
+
+        def node_command(_, *, input, **__):  # noqa: A002 - subprocess.run's name
+            return SimpleNamespace(
+                returncode=0, stdout=cluster.node_command(self, input), stderr=b""
+            )
+
+        class Workshop:
+            """Bots are ready without being built."""
+
+            def __init__(self, _, notify, folder=None, **__) -> None:
+                self.notify, self.folder = notify, folder
+                self.cache, self.backend, self.room = Path("/cache"), backend, 2
+
+            def enter(self, roster, _):
+                return [_bot(each.entrant) for each in roster.candidates], ()
+
+            def start(self, _):
+                return ()
+
+        beneath = {
+            "Workshop": Workshop,
+            "load": _load,
+            "restore": _restore,
+            "count_bots": len,
+            "in_use": lambda _: nullcontext(),
+            "default_cache": lambda: Path("/cache"),
+            "copy_to_event": lambda *_, **__: None,
+            "remove_from_event": lambda *_: None,
+            "played_here": played_here,
+            "workers_of": lambda asked, *_: asked or 2,
+        }
+        names = [
+            *(
+                (module, name, value)
+                for module in _EVENT
+                for name, value in beneath.items()
+                if hasattr(module, name)
+            ),
+            (log_writer, "threading", Threading(self.loop, self._refuse_thread)),
+            (local, "os", programs.worker_os()),
+            (local, "cores", lambda: list(range(4))),
+            (worker, "os", programs.worker_os()),
+            (worker, "select", SimpleNamespace(select=programs.select)),
+            (worker, "open_pipes", open_pipes),
+            (worker, "registry", Overlay(registry, backend=lambda _: backend)),
+            (match, "start_bots", start_bots),
+            (match, "Match", match_class),
+            (product_cluster, "connected", lambda where: cluster.connected(self, where)),
+            (trio, "run", self.loop.run),
+            (trio, "open_signal_receiver", self._signal_receiver),
+            (trio.to_thread, "run_sync", self._in_thread),
+            (trio.lowlevel, "FdStream", programs.FdStream),
+            (trio.lowlevel, "wait_readable", programs.wait_readable),
+        ]
+        with ExitStack() as stack:
+            stack.enter_context(
+                replaced(
+                    clock,
+                    monotonic=self.loop.now,
+                    unix=self._unix_now,
+                    sleep=self.loop.sleep,
+                    local=lambda _: f"time-{self.lives}",
+                )
+            )
+            stack.enter_context(replaced(files, **self.disk.functions()))
+            stack.enter_context(
+                replaced(
+                    processes,
+                    start=lambda words, **options: programs.start(self, words, **options),
+                    run=node_command,
+                    read=programs.read,
+                    write=programs.write,
+                )
+            )
+            stack.enter_context(
+                replaced(randomness, token_bytes=self.random.randbytes, token_hex=self.token)
+            )
+            before = [(module, name, getattr(module, name)) for module, name, _ in names]
+            stack.callback(lambda: [setattr(*entry) for entry in before])
+            for module, name, value in names:
+                setattr(module, name, value)
+            yield
+
+    def released(self, future) -> None:
+        """A task's result was released: its records have to be durable, or were never written."""
+        if self.closing or not self.parent.alive:
+            return
+        for line in future.lines.splitlines():
+            head = _identity(line.partition(b"\t")[0])
+            name, end = self._ends.get(head, ("", 0))
+            if name and len(self.disk.inode(Path(name)).durable) < end:
+                self.broken(f"released before it was durable: {head}")
+
+
+def _load(paths, **_) -> Roster:
+    """The bots of these names; of a candidate there is what events read."""
+    return Roster(candidates=tuple(_candidate(f"{path.name}@1") for path in paths))
+
+
+def _restore(entrants, **_) -> Roster:
+    return Roster(candidates=tuple(_candidate(entrant.id) for entrant, _ in entrants))
+
+
+def _candidate(name: str):
+    source = name.partition("@")[0]
+    digest = sha256(name.encode()).hexdigest()
+    entrant = Entrant(id=name, name=source, version="1", hash=digest)
+    return SimpleNamespace(entrant=entrant, source=f"/{source}", path=source)
+
+
+def _bot(entrant: Entrant) -> Bot:
+    return Bot(entrant=entrant, root="/", run=("true",), source=f"/{entrant.name}")
+
+
+class _Head(msgspec.Struct):
+    id: str = ""
+    attempt: int = 0
+
+
+_head = msgspec.json.Decoder(_Head).decode
+
+
+def _identity(line: bytes):
+    try:
+        head = _head(line)
+    except msgspec.DecodeError:
+        return None
+    return head.id, head.attempt
+
+
+def _whole(line: bytes) -> bool:
+    return strip_checksum(line) is not None
+
+
+def _lines(data: bytes) -> set:
+    """The whole lines of a log."""
+    return set(filter(_whole, data.splitlines()))
