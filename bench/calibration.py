@@ -4,12 +4,12 @@
     python bench/calibration.py races --runs 100   a part: results, strokes, races, trials,
                                                    forfeits, skewed, looks, series
 
-Nothing is played: rated events are drawn, and go as sums into the arena's own classes (`fit`,
+Nothing is played: rated deals are drawn, and go as sums into the arena's own classes (`fit`,
 `fit_strokes`, `Evidence`, `Race`, `SequentialTrial`), which see what they would see in an event.
-Draws are seeded; the same command prints the same tables. In a race or a trial a rated event is two
+Draws are seeded; the same command prints the same tables. In a race or a trial a rated deal is two
 matches.
 
-Differences of rated events are Gaussian here, or have Student's t with five degrees of freedom
+Differences of rated deals are Gaussian here, or have Student's t with five degrees of freedom
 (kurtosis 9), scaled to the same deviation; those of the reference events have a kurtosis of 3.1.
 Deviations are in strokes a match.
 """
@@ -92,7 +92,7 @@ def percent(count: float, of: float) -> str:
 
 
 class Chance:
-    """Differences of rated events, as sums."""
+    """Differences of rated deals, as sums."""
 
     def __init__(self, seed: Sequence[int], *, tails: bool = False) -> None:
         self.draw = np.random.default_rng(seed)
@@ -105,12 +105,12 @@ class Chance:
         return self.draw.standard_normal(size)
 
     def play(self, gap: Moments, lead: float, sd: float, events: int, seats: int = 2) -> None:
-        """Add rated events in which the first is ahead by so much, give or take."""
+        """Add rated deals in which the first is ahead by so much, give or take."""
         add(gap, lead + sd * self.noise((events,)), seats)
 
 
 def add(gap: Moments, leads: np.ndarray, seats: int = 2) -> None:
-    """Add rated events by the strokes a match by which the first was ahead."""
+    """Add rated deals by the strokes a match by which the first was ahead."""
     values = np.rint(-seats * THOUSANDTHS * leads).astype(np.int64)
     gap.events += len(values)
     gap.weight += seats * len(values)
@@ -639,7 +639,7 @@ ASKED = 5
 
 
 def at_two(pairing: str, deal: int, series: int, *leads: float) -> RatedDeal:
-    """A rated event in which the first of two was ahead by so many strokes in each rotation."""
+    """A rated deal in which the first of two was ahead by so many strokes in each rotation."""
     behind = [round(THOUSANDTHS * lead) for lead in leads]
     return RatedDeal(
         pairing=pairing,

@@ -2,7 +2,7 @@
 
     python bench/compared.py LOG... [--times 100]
 
-Rated events are drawn from a log again and again, with replacement, by a trial of the usual error
+Rated deals are drawn from a log again and again, with replacement, by a trial of the usual error
 rates (0 against 2 strokes a match, 5 %) as `arena compare` decides it, until it has its verdict;
 beside it a trial that sees strokes as played, each match on a deal of its own. The first of a pair
 by name is the old bot, then the second.
@@ -32,7 +32,7 @@ CLOSE = 5.0
 
 
 def tried(event: Event, gaps: Sequence[int], draw: random.Random) -> tuple[TrialVerdict, int]:
-    """The verdict of a trial of two, and its matches; `gaps` of the first by rated event."""
+    """The verdict of a trial of two, and its matches; `gaps` of the first by rated deal."""
     old, new = sorted(entrant.id for entrant in event.entrants)
     tally = Tally(margin=event.settings.rating.forfeit_margin)
     moments = tally.gaps[old, new] = Moments()
@@ -63,7 +63,7 @@ def event_of(event: Event, pair: tuple[str, str], new: str) -> Event:
 
 
 def as_played(pool: Pool, draw: random.Random) -> list[int]:
-    """Two matches on deals of their own in the place of a rated event, luck and all."""
+    """Two matches on deals of their own in the place of a rated deal, luck and all."""
     return [
         (draw.choice(pool.strokes) + draw.choice(pool.strokes)) * THOUSANDTHS
         for _ in range(20 * len(pool.gaps))

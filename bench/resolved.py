@@ -5,7 +5,7 @@
 
 A log that was really played is drawn from again and again, with replacement: a plain round robin
 draws single matches on deals of their own and sees who won; the race is `arena.formats.race`
-itself and draws rated events, both seatings of a deal, less their luck. Both end when neighbours
+itself and draws rated deals, both seatings of a deal, less their luck. Both end when neighbours
 are all separated with 95 % confidence (Bonferroni) or close: within 2 strokes a match, or,
 where only wins are seen, within what 2 strokes are in wins. The plain one pays nothing for looking
 again and again, which is in its favour. What decides both is how close neighbours are: that is
@@ -49,7 +49,7 @@ class Pool(NamedTuple):
     strokes: list[int]
     """By which it was above the other, match by match."""
     gaps: list[int]
-    """Thousandths of strokes by which it was above the other, less luck, by rated event."""
+    """Thousandths of strokes by which it was above the other, less luck, by rated deal."""
 
 
 def pools_of(folder: Path, without: Sequence[str]) -> tuple[Event, dict[tuple[str, str], Pool]]:
@@ -134,7 +134,7 @@ def race(event: Event, pools: dict[tuple[str, str], Pool], draw: random.Random) 
 
 
 def strokes(pool: Pool) -> list[float]:
-    """By which the first was ahead, a match, by rated event."""
+    """By which the first was ahead, a match, by rated deal."""
     return [-gap / (2 * THOUSANDTHS) for gap in pool.gaps]
 
 

@@ -2,8 +2,8 @@
 
 Theory of operation. Every event.json is checked before any log is read. Then the events are counted
 in the order of their commitments, each followed by its epochs, as `arena table` counts them, and
-their complete rated events go into one pool (`arena.ratings.pool`). Memory holds one event's count
-at a time, and of each match that ended outside a range of time eight bytes, twice. A rated event
+their complete rated deals go into one pool (`arena.ratings.pool`). Memory holds one event's count
+at a time, and of each match that ended outside a range of time eight bytes, twice. A rated deal
 with a match outside the range, or a void one, which has no end, is left out.
 
 Invariant: the order in which the folders are named changes nothing; an event alone, all of it, has
@@ -160,7 +160,7 @@ def _take(
     withdrawn: set[str],
     reader: Reader | None,
 ) -> int:
-    """Count an event into the pool; how many of its rated events the range leaves out."""
+    """Count an event into the pool; how many of its rated deals the range leaves out."""
     folder, event = rated.folder, rated.event
     secret = secret_of(folder, event)
     counting = counting_of(event, secret)
@@ -209,7 +209,7 @@ def _records(
 
 
 class _Late:
-    """The matches of rated events that have one outside the range."""
+    """The matches of rated deals that have one outside the range."""
 
     def __init__(self, counting: Counting, outside: array[int]) -> None:
         """`outside` has the keys of records."""
@@ -233,7 +233,7 @@ class _Late:
 
 
 def _event_key(spec: MatchSpec) -> int:
-    """64 bits that tell a rated event from others."""
+    """64 bits that tell a rated deal from others."""
     return key_of(f"{spec.pairing} {spec.deal}")
 
 

@@ -1,6 +1,6 @@
 """Trial: two bots play each other until it is known whether the new one is better.
 
-Theory of operation. Wald's sequential test on the mean difference of strokes over rated events,
+Theory of operation. Wald's sequential test on the mean difference of strokes over rated deals,
 luck taken off: "not better" is 0 strokes a match, "better" is the effect. After each wave the
 log-likelihood ratio of the two is compared with two bounds, which follow from the error rates. The
 differences are taken to be nearly Gaussian; their variance and, where the settings say so, their

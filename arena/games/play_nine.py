@@ -231,7 +231,7 @@ Two equal cards above each other, unless they are -5s, cost 0; two such columns
 of one value -10, three -15, four -20. A -5 never cancels: each counts -5, and
 two columns of them take 10 more off.
 A tie for first after nine holes is played off, hole by hole.""",
-    # Between the greedy bot and the matcher 1.3 % of rated events tie, and a match's difference has
+    # Between the greedy bot and the matcher 1.3 % of rated deals tie, and a match's difference has
     # a standard deviation of 35 strokes (41 between other bots, of which the margin is three);
     # event_sd is the median over all pairs of example bots, 22.6.
     rating=RatingSettings(draw_probability=0.01, forfeit_margin=123.0, event_sd=23.0),

@@ -72,13 +72,13 @@ class RatingSettings(Frozen, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     deviations (41) of a two-seat play-nine match difference. A forfeit that counted as
     nothing would let a bot erase a loss by crashing."""
     event_sd: Width = 23.0
-    """Standard deviation of the strokes a match by which two equals differ over a rated event,
+    """Standard deviation of the strokes a match by which two equals differ over a rated deal,
     as played: what makes strokes and skills one scale."""
     error_rate: Annotated[float, Meta(ge=1e-6, le=0.5)] = 0.05
     """The probability that any equal neighbours in a table are told apart: for ranges of ranks, and
     for the end of a race."""
     borrowed: Annotated[int, Meta(ge=0, le=1_000)] = 4
-    """Rated events for which other pairs' spread of strokes counts in a pair's own, at most."""
+    """Rated deals for which other pairs' spread of strokes counts in a pair's own, at most."""
     least_spread: Annotated[float, Meta(ge=1e-4, le=1)] = 0.01
     """The least standard deviation of strokes, in event_sd: bots that always tie show none."""
 
@@ -119,7 +119,7 @@ class TrialSettings(Frozen, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     `alpha` asks, since there are several looks (python bench/calibration.py forfeits). Absent: a
     forfeit is noise like any other, as in events of older arenas."""
     skew: Annotated[float, Meta(ge=0, le=100)] | UnsetType = UNSET
-    """Correct for skewed differences of rated events, up to so many standard errors. Absent: no
+    """Correct for skewed differences of rated deals, up to so many standard errors. Absent: no
     correction, as in events of older arenas."""
     looks: Annotated[int, Meta(ge=1, le=1_000)] = 4
     """As how many independent looks the end of a trial counts for the interval of its lead: with so

@@ -32,7 +32,7 @@ class Standing(Frozen, frozen=True, kw_only=True):
     """One row of the table. A number that was not measured is None."""
 
     rank: int | None = None
-    """1 is best; None: no rated event of it counts, or its results are annulled."""
+    """1 is best; None: no rated deal of it counts, or its results are annulled."""
     rank_last: int | None = None
     """Equal to `rank` unless the row shares a range of ranks."""
     entrant: str
@@ -46,7 +46,7 @@ class Standing(Frozen, frozen=True, kw_only=True):
     p_next: float | None = None
     """Probability that its mu is above the next row's; None in the last."""
     win: float | None = None
-    """Share of opponents beaten in rated events, a tie counting half."""
+    """Share of opponents beaten in rated deals, a tie counting half."""
     win_low: float | None = None
     win_high: float | None = None
     """The 95 % interval of `win`: not symmetric, and never beyond 0 and 1."""
@@ -79,7 +79,7 @@ class Standing(Frozen, frozen=True, kw_only=True):
 
 
 class Duel(Frozen, frozen=True, kw_only=True):
-    """One cell of the win matrix: row against column in rated events."""
+    """One cell of the win matrix: row against column in rated deals."""
 
     row: str
     column: str

@@ -1,7 +1,7 @@
 """Find cycles of three bots, each of which beats the next: no ranking can show them.
 
 Each of the three has beaten the next more often than chance lets an equal: by the sign test of the
-rated events that weren't tied. With many bots there are many triples, so each has to be surer; at
+rated deals that weren't tied. With many bots there are many triples, so each has to be surer; at
 most one field of equals in twenty shows a cycle.
 """
 

@@ -63,7 +63,7 @@ class Watched:
         self.count += 1
 
     def rated(self, rated: object) -> None:
-        """A rated event is settled."""
+        """A rated deal is settled."""
 
     def wave(self, wave: Wave) -> None:
         """So much has been decided."""

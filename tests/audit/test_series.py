@@ -71,7 +71,7 @@ def test_processes_with_a_mood_are_found_and_how_wide_its_intervals_would_be(inv
         (one.bots, one.rows) for one in audit.tested if one.part is AuditPart.SERIES
     )
     assert rows["bot2@1"].wider == max(row.wider for row in audit.together)
-    # The table's own arithmetic, with a rated event and with a block as what is independent.
+    # The table's own arithmetic, with a rated deal and with a block as what is independent.
     errors = [error_of(records, "bot2@1", size) for size in (1, 10)]
     assert rows["bot2@1"].wider == pytest.approx(errors[1] / errors[0], rel=0.1)
     assert all(row.p > 0.05 for row in audit.trends)

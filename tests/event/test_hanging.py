@@ -56,7 +56,7 @@ def moody(tmp_path):
 
 @pytest.mark.long("results that hang together")
 def test_a_bot_that_is_another_in_every_second_process_is_found(arena, moody, tmp_path):
-    """Its rated events hang together, so its interval would be wider, and greedy's is like it."""
+    """Its rated deals hang together, so its interval would be wider, and greedy's is like it."""
     arena("run", moody, GREEDY, "--deals", "30", "--series", "5", "--seed", "a", "--out", "out")
     report = json.loads(arena("audit", tmp_path / "out", "--json").stdout)
     assert 0 == len(report["faults"])

@@ -221,7 +221,7 @@ def test_records_of_another_event_are_refused(lab):
 
 
 def test_rated_events_are_told_in_the_order_of_the_schedule(lab):
-    """Live ratings see each rated event once, when all before it have been counted."""
+    """Live ratings see each rated deal once, when all before it have been counted."""
     blocks = lab.schedule(["ab", "bc"], deals=1)
     told = []
     counting = Counting(

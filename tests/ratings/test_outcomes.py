@@ -1,4 +1,4 @@
-"""Rated events and the sums of them, computed by hand."""
+"""Rated deals and the sums of them, computed by hand."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def tally(lab, records, blocks, **changes):
 
 
 def play(lab, names, *rotations):
-    """One rated event: keyword arguments of `record` for each rotation."""
+    """One rated deal: keyword arguments of `record` for each rotation."""
     blocks = lab.schedule([names], deals=1)
     specs = lab.specs(blocks)
     records = [lab.record(s, **kw) for s, kw in zip(specs, rotations, strict=True)]

@@ -15,7 +15,7 @@ STROKE = skill_of_a_stroke(SETTINGS)
 
 
 def gap(*strokes, weight=2):
-    """Rated events by the strokes a match by which the first was above the second."""
+    """Rated deals by the strokes a match by which the first was above the second."""
     moments = Moments()
     for value in strokes:
         moments.add(round(1000 * weight * value), weight)

@@ -1,4 +1,4 @@
-"""Who won a rated event at tables of two to six, counted again from the records by other means."""
+"""Who won a rated deal at tables of two to six, counted again from the records by other means."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ NAMES = "abcdef"
 
 
 def made(lab, *, seats: int, playoff: bool, seed: int, deals: int = 40):
-    """A schedule, and records with so few different totals that most rated events are tied."""
+    """A schedule, and records with so few different totals that most rated deals are tied."""
     dice = random.Random(f"{seats} {playoff} {seed}")
     blocks = lab.round_robin(NAMES[: min(6, seats + 1)], seats=seats, deals=deals)
     records = []

@@ -108,7 +108,7 @@ def test_two_events_count_as_much_as_both(lab):
 
 
 def test_a_deal_that_lacks_a_rotation_is_not_completed_by_another_event(lab):
-    """Half a rated event in each of two events are none."""
+    """Half a rated deal in each of two events are none."""
     parts = []
     for number, name in enumerate(("one", "two")):
         blocks, records = played(lab, "ab", deals=1)

@@ -18,7 +18,7 @@ SETTINGS = RatingSettings()
 
 
 def log_of(rng, skills, rounds):
-    """Two-seat rated events between known strengths."""
+    """Two-seat rated deals between known strengths."""
     events = []
     for one, two in combinations(sorted(skills), 2):
         for _ in range(rounds):
@@ -30,7 +30,7 @@ def log_of(rng, skills, rounds):
 
 
 def counts(events):
-    """The pair counts of rated events."""
+    """The pair counts of rated deals."""
     pairs = {}
     for event in events:
         count = pairs.setdefault(event.entrants, PairCount())

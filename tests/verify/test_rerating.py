@@ -37,7 +37,7 @@ def two(tmp_path_factory):
 
 
 def rows(table):
-    """Rated events and matches of each bot."""
+    """Rated deals and matches of each bot."""
     return {row.entrant: (row.deals, row.matches) for row in table.rows}
 
 
@@ -152,7 +152,7 @@ def test_rated_on_something_else(two):
 
 
 def test_a_range_of_time(tmp_path):
-    """A rated event with one match outside of it is left out whole."""
+    """A rated deal with one match outside of it is left out whole."""
     folder = event(tmp_path / "event")
     dated(folder, lambda record: 100.0 + 10 * record.deal + record.rotation)
     whole = dict.fromkeys(("ann@1", "bob@1", "cyd@1"), (4, 8))
@@ -171,7 +171,7 @@ def test_a_range_of_time(tmp_path):
 
 
 def test_a_void_match_has_no_time(tmp_path):
-    """So a range leaves its rated event out; withdrawals are those of the whole event."""
+    """So a range leaves its rated deal out; withdrawals are those of the whole event."""
     faults = {"bob@1": (1, "crash")}
     settings = Settings(game="play-nine", deals=3, series=3, turn_cap=2)
     folder = event(tmp_path / "event", ("ann", "bob"), settings, faults=faults, last=9)
