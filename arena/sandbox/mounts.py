@@ -34,9 +34,9 @@ def stage(sources: Mapping[str, str], *, writable: str, uid: int, scratch: str) 
     """
     if writable and uid:
         change_owner(sources[writable], uid)
-    _own_mounts()
+    kernel.own_mounts()
     # Opened in our own namespace, else they can't be bound; before the tmpfs hides some of them.
-    handles = {name: _open(path) for name, path in sources.items()}
+    handles = {name: os.open(path, os.O_PATH | os.O_CLOEXEC) for name, path in sources.items()}
     # A few empty files and folders are all that it holds.
     kernel.mount_tmpfs(STAGE, "mode=755,size=256k,nr_inodes=4096")
     for name, handle in handles.items():
@@ -57,8 +57,8 @@ def open_paths(paths: Iterable[str], *, writable: str, uid: int, scratch: tuple[
     """
     if writable:
         change_owner(writable, uid)
-    _own_mounts()
-    handles = {path: _open(path) for path in paths}
+    kernel.own_mounts()
+    handles = {path: os.open(path, os.O_PATH | os.O_CLOEXEC) for path in paths}
     links = {path: Path(path).readlink() for path in handles if Path(path).is_symlink()}
     folder, settings = scratch
     for path in (*handles, *([folder] if folder else [])):
@@ -91,21 +91,6 @@ def _hide_closed_parent(path: str) -> None:
             break
 
 
-def _open(path: str) -> int:
-    return os.open(path, os.O_PATH | os.O_CLOEXEC)
-
-
-def _own_mounts() -> None:
-    try:
-        kernel.own_mounts()
-    except PermissionError as error:
-        raise PermissionError(
-            error.errno,
-            "no mount namespace is available: root needs CAP_SYS_ADMIN for it, an ordinary user "
-            "needs user namespaces",
-        ) from error
-
-
 _ABOVE = 64
 
 _namespaces: dict[tuple[int, int, int], int | None] = {}
@@ -122,12 +107,11 @@ def prepare(sources: Iterable[str], uid: int) -> None:
     """In the spawner: make the user namespaces that binding these for `uid` needs."""
     for path in sources:
         with contextlib.suppress(OSError):  # the child that binds it reports the error
-            found = os.stat(path)  # noqa: PTH116 - no Path: speed
-            _namespace(found.st_uid, found.st_gid, uid)
+            _namespace(os.stat(path), uid)  # noqa: PTH116 - no Path: speed
 
 
-def _namespace(owner: int, group: int, uid: int) -> int | None:
-    key = (owner, group, uid)
+def _namespace(found: os.stat_result, uid: int) -> int | None:
+    owner, group, _ = key = (found.st_uid, found.st_gid, uid)
     if key not in _namespaces:
         try:
             opened = kernel.user_namespace(f"{owner} {uid} 1\n", f"{group} {uid} 1\n")
@@ -143,8 +127,7 @@ def _namespace(owner: int, group: int, uid: int) -> int | None:
 
 def _bind(handle: int, target: str, uid: int) -> None:
     """Bind an open file or folder, read-only and with `uid` as its owner; 0: as it is."""
-    found = os.fstat(handle)
-    namespace = _namespace(found.st_uid, found.st_gid, uid) if uid else None
+    namespace = _namespace(os.fstat(handle), uid) if uid else None
     if namespace is not None:
         try:
             kernel.bind_as(handle, target, namespace)
