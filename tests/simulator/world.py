@@ -406,10 +406,10 @@ class World:
                 self.notify, self.folder = notify, folder
                 self.cache, self.backend, self.room = Path("/cache"), backend, 2
 
-            def enter(self, roster, _):
+            def enter(self, roster, *_):
                 return [_bot(each.entrant) for each in roster.candidates], ()
 
-            def start(self, _):
+            def start(self, *_):
                 return ()
 
         beneath = {
