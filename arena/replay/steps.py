@@ -191,17 +191,14 @@ class _Unfolding(ObservedGame, Witness):
         super().__init__(game, self._step)
         self._fell = {fault.seat: fault.turn for fault in faults}
         self._turn = 0
-        self._decks: list[Sequence[int]] = []
-        self._begun: list[TableState] = []
-        self._steps: list[list[Step]] = []
+        self._holes: list[tuple[Sequence[int], TableState, list[Step]]] = []
+        """Deck, table as dealt, moves."""
         self._table: TableState
 
     def start(self, *, seats: int, order: Sequence[int], deck: HoleDeck, turn_cap: int) -> Hole:
         hole = super().start(seats=seats, order=order, deck=deck, turn_cap=turn_cap)
-        self._decks.append(deck.cards)
         self._table = table_state(self)
-        self._begun.append(self._table)
-        self._steps.append([])
+        self._holes.append((deck.cards, self._table, []))
         return hole
 
     def round(self, referee: Referee) -> None:  # noqa: ARG002 - the witness's interface
@@ -212,22 +209,22 @@ class _Unfolding(ObservedGame, Witness):
     ) -> tuple[HoleSteps, ...]:
         totals = [0] * len(record.seats)
         holes = []
-        for number, hole in enumerate(record.holes, 1):
+        played = zip(record.holes, self._holes, strict=True)
+        for number, (hole, (deck, begun, steps)) in enumerate(played, 1):
             if hole.scores and number <= HOLES:
                 totals = [a + b for a, b in zip(totals, hole.scores, strict=True)]
-            begun = self._begun[number - 1]
             holes.append(
                 HoleSteps(
                     hole=number,
                     order=hole.order,
-                    deck=tuple(self._decks[number - 1]),
+                    deck=tuple(deck),
                     cards=begun.cards,
                     known=begun.known,
                     discard=begun.discard,
                     stock=begun.stock,
                     steps=tuple(
                         msgspec.structs.replace(step, luck=luck.get((number, at), ()))
-                        for at, step in enumerate(self._steps[number - 1], 1)
+                        for at, step in enumerate(steps, 1)
                     ),
                     luck=luck.get((number, 0), ()),
                     scores=hole.scores,
@@ -239,7 +236,7 @@ class _Unfolding(ObservedGame, Witness):
     def _step(self, _: ObservedGame, moved: ObservedMove) -> None:
         before, now, seat = self._table, table_state(self), moved.seat
         self._table = now
-        self._steps[-1].append(
+        self._holes[-1][2].append(
             Step(
                 seat=seat,
                 move=moved.move,
