@@ -90,7 +90,7 @@ class Dealing:
         before += (self._places[pairing] * self.seats + place) * len(deals)
         before += self._in_series(pairing, deals, place).index(deal)
         circle = self._deals.circle(pairing, deal, table)
-        return before, _spec(pairing, deal, rotation, circle, _series(pairing, deals, place))
+        return before, spec_of(pairing, deal, rotation, circle, series_id(pairing, deals, place))
 
     def _played(self, pairing: str, deals: range, place: int) -> Sequence[int]:
         """The deals of a block in the order in which its series at `place` plays them."""
@@ -116,13 +116,13 @@ class Dealing:
 
     def _block(self, pairing: str, deals: range) -> Block:
         table, seats = self.pairings[pairing], self.seats
-        ids = [_series(pairing, deals, place) for place in range(seats)]
+        ids = [series_id(pairing, deals, place) for place in range(seats)]
         matches: list[list[MatchSpec]] = [[] for _ in range(seats)]
         for deal in deals:
             circle = self._deals.circle(pairing, deal, table)
             rotations = self._deals.rotations(pairing, deal, seats)
             for place, rotation in enumerate(rotations):
-                matches[place].append(_spec(pairing, deal, rotation, circle, ids[place]))
+                matches[place].append(spec_of(pairing, deal, rotation, circle, ids[place]))
         if self._shuffled:
             for specs in matches:
                 specs.sort(key=lambda spec: self._deals.place(spec.id))
@@ -135,11 +135,13 @@ class Dealing:
         )
 
 
-def _series(pairing: str, deals: range, place: int) -> str:
+def series_id(pairing: str, deals: range, place: int) -> str:
     return f"{pairing}-{deals.start:06d}-s{place}"
 
 
-def _spec(pairing: str, deal: int, rotation: int, circle: Sequence[str], series: str) -> MatchSpec:
+def spec_of(
+    pairing: str, deal: int, rotation: int, circle: Sequence[str], series: str
+) -> MatchSpec:
     seats = len(circle)
     return MatchSpec(
         id=match_id(pairing, deal, rotation),

@@ -36,7 +36,7 @@ def refuse_small_budget(settings: Settings, bots: int) -> None:
     """UserError if the budget is too small for the warm-up of so many bots that may all meet."""
     racing = settings.racing
     if racing and racing.budget and settings.same_author:
-        warm_up = _warm_up(settings)
+        _, warm_up = _warm_up(settings)
         _refuse_below(racing.budget, warm_up, 2 * warm_up * math.comb(bots, 2))
 
 
@@ -49,13 +49,11 @@ def _refuse_below(budget: int, warm_up: int, matches: int) -> None:
         )
 
 
-def _chunk(settings: Settings) -> int:
-    return -(-settings.deals // -(-settings.deals // settings.series))
-
-
-def _warm_up(settings: Settings) -> int:
-    chunk = _chunk(settings)
-    return min(MOST_DEALS, -(-settings.deals // chunk) * chunk)
+def _warm_up(settings: Settings) -> tuple[int, int]:
+    """Deals of a chunk, and of the warm-up, which ends where a chunk does."""
+    # As few series as can be, and of one length: later waves go on where chunks end.
+    chunk = -(-settings.deals // -(-settings.deals // settings.series))
+    return chunk, min(MOST_DEALS, -(-settings.deals // chunk) * chunk)
 
 
 class Race(Format):
@@ -76,13 +74,11 @@ class Race(Format):
             )
         field = field_of(settings, entrants)
         self._entrants = len(field)
-        # As few series as can be, and of one length: later waves go on where chunks end.
-        chunk = _chunk(settings)
+        chunk, warm_up = _warm_up(settings)
         self._dealing = Dealing(settings, all_tables(settings, field), deals, chunk=chunk)
         if not self._dealing.pairings:
             raise UserError("with --no-same-author none of these bots may meet")
         self._seated = {frozenset(table): name for name, table in self._dealing.pairings.items()}
-        warm_up = _warm_up(settings)
         self._first = self._dealing.wave(
             dict.fromkeys(self._dealing.pairings, range(warm_up)), note="warm-up: every pair"
         )

@@ -10,8 +10,9 @@ from collections.abc import Sequence
 
 from arena.deals import Deals
 from arena.formats import Format
+from arena.formats.blocks import series_id, spec_of
 from arena.formats.tables import field_of
-from arena.model import Block, Entrant, MatchSpec, Series, Settings, UserError, match_id, pairing_id
+from arena.model import Block, Entrant, MatchSpec, Series, Settings, UserError, pairing_id
 from arena.schedule import wave_of
 
 
@@ -27,15 +28,8 @@ class Single(Format):
         first = [entrant for entrant in settings.heroes if entrant in field]
         seats = tuple(dict.fromkeys([*first, *field]))
         pairing = pairing_id(field)
-        series = f"{pairing}-000000-s0"
-        self._spec = MatchSpec(
-            id=match_id(pairing, 0, 0),
-            series=series,
-            pairing=pairing,
-            deal=0,
-            rotation=0,
-            seats=seats,
-        )
+        series = series_id(pairing, range(1), 0)
+        self._spec = spec_of(pairing, 0, 0, seats, series)
         block = Block(id=f"{pairing}-000000", series=(Series(id=series, matches=(self._spec,)),))
         self._all = wave_of(lambda: (block,))
 
