@@ -332,6 +332,16 @@ def warm(tmp_path_factory):
 
 
 @pytest.fixture(scope="session")
+def forks():
+    """Starts commands to be read while they run, and Dask's processes: `tests.event.clusters`."""
+    from tests.event.clusters import Forks
+
+    made = Forks()
+    yield made
+    made.end()
+
+
+@pytest.fixture(scope="session")
 def warm_copy(tmp_path_factory):
     """`warm_copy(folder)` is a `warm` of the copy of the package in that folder."""
     processes = []

@@ -14,7 +14,7 @@ from arena.event.results import Counts, table_of
 from arena.registry import render
 from arena.store import canonical_line, read_by_id
 
-from .clusters import ForkedCommand, Forks, certificates
+from .clusters import ForkedCommand, certificates
 
 REPOSITORY = Path(__file__).parents[2]
 
@@ -105,9 +105,15 @@ FAULTS = ("crash", "raise", "exit", "close", "hang", "flood", "nonsense", "illeg
 
 
 @pytest.fixture(scope="session")
-def sandbox():
+def confined():
     """The sandbox of this machine; without one the events still have to be right."""
     return "bwrap" if registry.backend("bwrap").probe().works else "none"
+
+
+@pytest.fixture(scope="session")
+def sandbox(confined):
+    """What commands get; files override it whose events show the same without one."""
+    return confined
 
 
 @pytest.fixture(scope="session")
@@ -146,14 +152,6 @@ def arena(warm, environment, sandbox, tmp_path):
         return done
 
     return run
-
-
-@pytest.fixture(scope="session")
-def forks():
-    """Commands, schedulers and workers without the second that each takes to load Dask."""
-    made = Forks()
-    yield made
-    made.end()
 
 
 @pytest.fixture

@@ -1,7 +1,8 @@
-"""A process that has the package and Dask loaded and forks itself for what a test wants started: a
-command whose output the test reads while it runs, a scheduler, a worker; each a session of its own.
+"""A process that has the package loaded and forks itself for what a test wants started: a command
+whose output the test reads while it runs, a scheduler, a worker; each a session of its own.
 
-As `tests/warm.py`, which it follows. A fresh interpreter takes more than a second to load Dask.
+As `tests/warm.py`, which it follows. Dask, which takes more than a second to load, is loaded before
+the first that needs it.
 
 Reads an order a line from standard input, as JSON. Of a command: what `warm.follow` wants,
 `constants` of `arena.executors` (module_NAME), and `ended`, a file for the exit code as
@@ -20,12 +21,6 @@ import socket
 import sys
 from pathlib import Path
 
-import dask
-from distributed.cli import dask_scheduler, dask_worker
-
-import arena.executors.dask_tasks
-
-MAINS = {"scheduler": dask_scheduler.main, "worker": dask_worker.main}
 NEW_NETWORK, NEW_NAMES = 0x4000_0000, 0x0400_0000  # clone(2)
 
 
@@ -36,6 +31,16 @@ def load_warm():
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
+
+
+def load_dask():
+    """Import what commands on a cluster, schedulers and workers do."""
+    importlib.import_module("distributed.cli")
+    for name in ("dask_scheduler", "dask_worker"):
+        importlib.import_module(f"distributed.cli.{name}")
+    for name in ("cluster", "crew", "dask"):
+        importlib.import_module(f"arena.executors.{name}")
+    gc.freeze()
 
 
 def move(machine):
@@ -86,24 +91,24 @@ def serve(warm, order):
     os.closerange(3, 64)
     os.environ.clear()
     os.environ.update(order["env"])
-    dask.config.refresh()
+    sys.modules["dask"].config.refresh()
     # Each worker gives itself a name when it loads it.
-    del sys.modules["arena.executors.dask_tasks"], arena.executors.dask_tasks
+    del sys.modules["arena.executors.dask_tasks"], sys.modules["arena.executors"].dask_tasks
     warm.processes.start, warm.processes.run = warm.start, warm.run
     sys.argv = [f"dask-{order['kind']}", *order["flags"]]
-    MAINS[order["kind"]]()
+    sys.modules[f"distributed.cli.dask_{order['kind']}"].main()
 
 
 if __name__ == "__main__":
     warm = load_warm()
     warm.load()
-    for name in ("cluster", "crew", "dask"):
-        importlib.import_module(f"arena.executors.{name}")
     gc.freeze()
     signal.signal(signal.SIGINT, signal.default_int_handler)
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # so that nobody waits for its children
     for line in sys.stdin:
+        order = json.loads(line)
+        if "kind" in order or "--on" in order["words"] or order["constants"]:
+            load_dask()
         if not os.fork():
-            order = json.loads(line)
             (serve if "kind" in order else keep)(warm, order)
             sys.exit()

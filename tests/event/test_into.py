@@ -13,6 +13,12 @@ pytestmark = pytest.mark.process
 GOLF = ["--game", "four-card-golf", "--deals", "2", "--turn-cap", "4"]
 
 
+@pytest.fixture(scope="session")
+def sandbox():
+    """What is shown here doesn't depend on it, but for one test."""
+    return "none"
+
+
 @pytest.fixture
 def bot(bot):
     """Make a bot whose name is part of its content: no two are the same."""
@@ -31,9 +37,10 @@ def friday(arena, bot, tmp_path):
     return out
 
 
-def test_new_bots_play_what_is_missing(arena, bot, friday, sandbox):
+def test_new_bots_play_what_is_missing(arena, bot, friday, confined):
     """From the cache, under the event's settings, with a commitment of their own; then again."""
-    done = arena("run", "--into", friday, bot("cyd"), bot("dan"), "--seed", "2")
+    flags = ("--seed", "2", "--sandbox", confined)
+    done = arena("run", "--into", friday, bot("cyd"), bot("dan"), *flags)
     assert "with the whole event: arena table" in done.stderr
     first = read_event(friday / "epoch-1")
     assert first.finished
@@ -55,7 +62,7 @@ def test_new_bots_play_what_is_missing(arena, bot, friday, sandbox):
         arena("table", friday, "--canonical").stdout == arena("rate", friday, "--canonical").stdout
     )
     assert arena("verify", friday).stdout.count("verified: ") == 3
-    told = arena("verify", friday / "epoch-1", "--rerun", "2", "--sandbox", sandbox).stdout
+    told = arena("verify", friday / "epoch-1", "--rerun", "2", "--sandbox", confined).stdout
     assert "as recorded" in told
 
 

@@ -2,10 +2,9 @@
 
 import json
 import os
-import subprocess
-import sys
 from contextlib import asynccontextmanager, closing
 from http.client import HTTPConnection
+from pathlib import Path
 from types import SimpleNamespace
 from urllib.parse import urlsplit
 
@@ -13,6 +12,7 @@ import pytest
 import trio
 
 from arena.live.server import LOOPBACK, Server, guard_app, listen
+from tests.event.clusters import ForkedCommand
 
 # Whatever takes longer hangs.
 PATIENCE_S = 90
@@ -83,8 +83,9 @@ for line in sys.stdin:
 class Running:
     """A real event that is played in a process of its own, with gates that it waits at."""
 
-    def __init__(self, folder):
+    def __init__(self, folder, forks):
         self.folder = folder
+        self.forks = forks
         self.results = folder / "event"
         self.gates = [folder / "gate-1", folder / "gate-2"]
         self.process = None
@@ -111,13 +112,9 @@ class Running:
                 *("--out", self.results, "--move-time", "60s", "--match-time", "60s", *words),
             )
         flags = ("--sandbox", "none", "--jobs", "1", "--json", *live)
-        self.process = subprocess.Popen(
-            [sys.executable, "-P", "-m", "arena", command, *map(str, words), *flags],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            env={**os.environ, "XDG_CACHE_HOME": str(self.folder / "cache")},
-        )
+        words = [command, *map(str, words), *flags]
+        own = {**os.environ, "XDG_CACHE_HOME": str(self.folder / "cache")}
+        self.process = ForkedCommand(self.forks, words, cwd=Path.cwd(), env=own, constants={})
         return self.until("live")["url"]
 
     def until(self, event):
@@ -182,16 +179,15 @@ class Viewer:
 
 
 @pytest.fixture
-def running(tmp_path):
+def running(forks, tmp_path):
     """An event to be started; it ends with the test."""
-    running = Running(tmp_path)
+    running = Running(tmp_path, forks)
     yield running
     if running.process is not None and running.process.poll() is None:
         running.process.kill()
         running.process.communicate()
     elif running.process is not None:
-        running.process.stdout.close()
-        running.process.stderr.close()
+        running.process.communicate()
 
 
 @pytest.fixture

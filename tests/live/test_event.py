@@ -244,19 +244,13 @@ def test_it_stays_when_that_is_asked_for(running, viewer):
     assert running.end()[0] == 0
 
 
-def arena(*words, **options):
-    """A command that ends at once."""
-    return subprocess.run(
-        [sys.executable, "-P", "-m", "arena", *map(str, words)],
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-        **options,
-    )
+@pytest.fixture
+def arena(warm):
+    """Run a command that ends at once."""
+    return warm
 
 
-def test_a_port_in_use_is_one_line(tmp_path):
+def test_a_port_in_use_is_one_line(arena, tmp_path):
     """Before anything else is begun."""
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
@@ -268,13 +262,13 @@ def test_a_port_in_use_is_one_line(tmp_path):
     assert not (tmp_path / "event").exists()
 
 
-def test_flags_that_belong_to_it(tmp_path):
+def test_flags_that_belong_to_it(arena, tmp_path):
     """Are refused without it."""
     done = arena("run", tmp_path, "--live-stay")
     assert (done.returncode, done.stderr) == (2, "arena: --live-stay goes with --live\n")
 
 
-def test_what_follows_live_is_its_port_only_if_it_is_a_number(tmp_path):
+def test_what_follows_live_is_its_port_only_if_it_is_a_number(arena, tmp_path):
     """`arena run --live bots/*` doesn't take the first bot for a port."""
     done = arena("run", "--live", tmp_path / "bot")
     assert "does not exist" in done.stderr
@@ -284,7 +278,13 @@ def test_what_follows_live_is_its_port_only_if_it_is_a_number(tmp_path):
 def test_without_the_extra_it_says_what_to_install(tmp_path):
     """One line, and nothing is begun."""
     (tmp_path / "sitecustomize.py").write_text("import sys; sys.modules['h11'] = None\n")
-    done = arena("run", tmp_path, "--live", env={**os.environ, "PYTHONPATH": str(tmp_path)})
+    done = subprocess.run(
+        [sys.executable, "-P", "-m", "arena", "run", str(tmp_path), "--live"],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "PYTHONPATH": str(tmp_path)},
+    )
     assert done.returncode == 2
     assert done.stderr == (
         "arena: --live needs h11, of the extra `live`: pip install 'nine-arena[live]'\n"
