@@ -22,8 +22,6 @@ from arena.store import Store
 if TYPE_CHECKING:
     from arena.executors.dask import DaskExecutor
 
-_LOCAL = "local:"
-
 
 class Venue(NamedTuple):
     executor: Executor
@@ -65,12 +63,10 @@ def venue(
     from arena.executors.crew import Crew
     from arena.executors.dask import DaskExecutor
 
-    ours = where.place.startswith(_LOCAL)
-    number = where.place[len(_LOCAL) :] if ours else ""
-    pin = options.pin
-    if number.isdigit() and 1 <= int(number) <= MOST_LOCAL:
-        workers_of(int(number), room, notify)
-        pin = pin and int(number) <= fair_jobs()
+    pin, ours = options.pin, where.workers
+    if ours and ours <= MOST_LOCAL:
+        workers_of(ours, room, notify)
+        pin = pin and ours <= fair_jobs()
     with connected(where) as cluster:
         crew = Crew(
             cluster,
@@ -78,7 +74,7 @@ def venue(
             sandbox=options.sandbox or "auto",
             bundle=lambda name: pack(name, cache=workshop.cache),
             pin=pin,
-            judge=not ours,
+            judge=ours is None,
             note=notify,
         )
         executor = DaskExecutor(crew)

@@ -51,6 +51,12 @@ class ClusterOptions(Frozen, frozen=True, kw_only=True):
             raise UserError("--tls-ca and --tls-cert go together (and --tls-key, if it is apart)")
 
     @property
+    def workers(self) -> int | None:
+        """N of `local:N`."""
+        found = _LOCAL.fullmatch(self.place)
+        return int(found[1]) if found else None
+
+    @property
     def files(self) -> dict[str, Path]:
         """Those of the certificates, by their flags."""
         every = {"--tls-ca": self.tls_ca, "--tls-cert": self.tls_cert, "--tls-key": self.tls_key}
@@ -155,14 +161,15 @@ def _loopback(host: str) -> bool:
 @contextlib.contextmanager
 def connected(where: ClusterOptions) -> Iterator[Cluster]:
     """The cluster at an address, or in a scheduler's file, or a new one of this machine."""
-    place = where.place
-    local = _LOCAL.fullmatch(place)
-    if not local:
+    place, workers = where.place, where.workers
+    if workers is None:
         _address(where)  # what is wrong with it, before half a second of loading
     distributed = _library()
     security = _security(distributed, where)
     with contextlib.ExitStack() as stack:
-        ours = local and stack.enter_context(_of_our_own(distributed, int(local[1]), security))
+        ours = ""
+        if workers is not None:
+            ours = stack.enter_context(_of_our_own(distributed, workers, security))
 
         def connect() -> Any:  # noqa: ANN401 - distributed has no types
             # A scheduler that is started anew may have written another address into its file.
