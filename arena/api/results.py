@@ -41,15 +41,6 @@ from arena.model import (
 )
 from arena.registry import render
 from arena.replay.steps import MatchSteps, unfold
-from arena.store import (
-    Head,
-    canonical_line,
-    read_by_id,
-    read_event,
-    read_some,
-    record_line,
-    secret_of,
-)
 
 Row = dict[str, Any]
 
@@ -88,7 +79,7 @@ class EventResults:
 
     def __init__(self, folder: Path, notify: Notify) -> None:
         self.folder = folder
-        self.event: Event = read_event(folder)
+        self.event: Event = store.read_event(folder)
         self._notify = notify
 
     @property
@@ -137,11 +128,11 @@ class EventResults:
         """The matches that count, or `everything`, in the order of the log or by id (`sort`)."""
         announce_reading(self._notify, self.folder)
         counts = _all if everything else Counts(self.folder, event=self.event)
-        yield from (read_by_id if sort else read_some)(self.folder, counts, self.event)
+        yield from (store.read_by_id if sort else store.read_some)(self.folder, counts, self.event)
 
     def lines(self, *, canonical: bool = False, everything: bool = False) -> Iterator[bytes]:
         """The same as JSON lines. `canonical`: by id, without timings and host facts."""
-        line = canonical_line if canonical else record_line
+        line = store.canonical_line if canonical else store.record_line
         return map(line, self.matches(everything=everything, sort=canonical))
 
     def match(self, match: str, *, attempt: int | None = None) -> MatchRecord:
@@ -176,7 +167,9 @@ class EventResults:
     def unfold(self, record: MatchRecord) -> MatchSteps:
         """The same of a record. UserError while the event's secret is not known."""
         game = registry.game(self.settings.game)
-        return unfold(record, self.event, game=game, secret=secret_of(self.folder, self.event))
+        return unfold(
+            record, self.event, game=game, secret=store.secret_of(self.folder, self.event)
+        )
 
     def move_rows(self, match: str | None = None) -> list[Row]:
         """A row for each move of one match, or of all that count."""
@@ -196,7 +189,7 @@ class EventResults:
         return found.transcript(lean=lean)
 
 
-def _all(_: Head) -> bool:
+def _all(_: store.Head) -> bool:
     return True
 
 

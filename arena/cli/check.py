@@ -8,16 +8,7 @@ from typing import Any
 
 import click
 
-from arena.cli.flags import (
-    POSITIVE,
-    json_option,
-    memory_option,
-    move_time_option,
-    option,
-    sandbox_option,
-    start_time_option,
-    switch,
-)
+from arena.cli import flags
 from arena.cli.paths import BotPath
 from arena.registry import GAMES
 
@@ -40,16 +31,18 @@ Exit codes:
 """,
 )
 @click.argument("bots", nargs=-1, required=True, type=BotPath())
-@option("--game", list(GAMES), "Only this game.  [default: all]")
-@switch("--quick", "One match of each kind.")
-@switch("--strict", "A warning fails, too.")
-@move_time_option
-@start_time_option
-@memory_option
-@sandbox_option(text="As in arena run.")
-@option("--jobs N", POSITIVE, "Bots at a time.  [default: one a core that this process is given]")
-@switch("--verbose -v", "Lines and standard error whole.")
-@json_option
+@flags.option("--game", list(GAMES), "Only this game.  [default: all]")
+@flags.switch("--quick", "One match of each kind.")
+@flags.switch("--strict", "A warning fails, too.")
+@flags.move_time_option
+@flags.start_time_option
+@flags.memory_option
+@flags.sandbox_option(text="As in arena run.")
+@flags.option(
+    "--jobs N", flags.POSITIVE, "Bots at a time.  [default: one a core that this process is given]"
+)
+@flags.switch("--verbose -v", "Lines and standard error whole.")
+@flags.json_option
 def check(bots: tuple[Path, ...], **options: Any) -> int:  # noqa: ANN401 - click's flags
     """Try whether BOTS keep to the protocol; of each mistake its name and what to do.
 

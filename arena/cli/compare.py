@@ -7,31 +7,17 @@ from typing import Any
 import click
 
 from arena import registry
-from arena.cli.flags import (
-    FOLDER,
-    POSITIVE,
-    EventCommand,
-    Finite,
-    cluster_options,
-    freeze_option,
-    game_option,
-    limit_options,
-    live_options,
-    option,
-    run_options,
-    sandbox_option,
-    schedule_option,
-)
+from arena.cli import flags
 from arena.cli.paths import BotPath
 from arena.cli.usage import need_linux
 from arena.registry import GAMES
 
 SAME = 8
 """The exit code where both bots have the same content."""
-SHARE = Finite(0, 0.5, min_open=True, max_open=True)
+SHARE = flags.Finite(0, 0.5, min_open=True, max_open=True)
 
 
-class CompareCommand(EventCommand):
+class CompareCommand(flags.EventCommand):
     """Help that asks the games what a forfeit counts."""
 
     def format_help_text(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -59,31 +45,31 @@ Exit codes:
 )
 @click.argument("old", type=BotPath())
 @click.argument("new", type=BotPath())
-@game_option
-@option(
+@flags.game_option
+@flags.option(
     "--effect STROKES",
-    Finite(0, 1000, min_open=True),
+    flags.Finite(0, 1000, min_open=True),
     "What counts as better: so many strokes a match.",
     default=2.0,
 )
-@option("--alpha P", SHARE, "How often one that isn't better may pass.", default=0.05)
-@option("--beta P", SHARE, "How often one that is better by --effect may fail.", default=0.05)
-@option("--budget N", POSITIVE, "Matches at most.", default=4000)
-@option(
+@flags.option("--alpha P", SHARE, "How often one that isn't better may pass.", default=0.05)
+@flags.option("--beta P", SHARE, "How often one that is better by --effect may fail.", default=0.05)
+@flags.option("--budget N", flags.POSITIVE, "Matches at most.", default=4000)
+@flags.option(
     "--rate-on",
     ["results", "adjusted"],
     "Strokes less luck need a fraction of the matches.  [default: adjusted, if the game's luck "
     "is measured]",
 )
-@schedule_option
-@option("--seed", text="Deals from this seed: repeatable.")
-@limit_options
-@freeze_option
-@option("--out", FOLDER, "Results folder.  [default: arena-results/…]")
-@sandbox_option()
-@run_options
-@cluster_options
-@live_options
+@flags.schedule_option
+@flags.option("--seed", text="Deals from this seed: repeatable.")
+@flags.limit_options
+@flags.freeze_option
+@flags.option("--out", flags.FOLDER, "Results folder.  [default: arena-results/…]")
+@flags.sandbox_option()
+@flags.run_options
+@flags.cluster_options
+@flags.live_options
 def compare(**options: Any) -> None:  # noqa: ANN401 - click's flags
     """Play NEW against OLD until it is known whether NEW is better.
 

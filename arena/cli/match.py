@@ -7,18 +7,7 @@ from typing import Any
 
 import click
 
-from arena.cli.flags import (
-    PAUSE,
-    POSITIVE,
-    EventCommand,
-    freeze_option,
-    game_option,
-    limit_options,
-    no_playoff_option,
-    option,
-    sandbox_option,
-    switch,
-)
+from arena.cli import flags
 from arena.cli.paths import BotPath, PathName
 from arena.cli.usage import need_linux
 
@@ -29,7 +18,7 @@ _DAYS_MS = 1_000_000_000
 
 
 @click.command(
-    cls=EventCommand,
+    cls=flags.EventCommand,
     short_help="Play one match between BOTS, and show it.",
     epilog="""\b
 Examples:
@@ -47,32 +36,32 @@ Exit codes:
 """,
 )
 @click.argument("bots", nargs=-1, type=BotPath())
-@option(
+@flags.option(
     "--deal N",
-    POSITIVE,
+    flags.POSITIVE,
     "Which cards: the same number, game and players, the same cards.",
     default=1,
 )
-@option("--seed", text="Deals from another seed.", default="match")
-@no_playoff_option
-@switch("--watch", "Show the cards and moves as they are played.")
-@option(
+@flags.option("--seed", text="Deals from another seed.", default="match")
+@flags.no_playoff_option
+@flags.switch("--watch", "Show the cards and moves as they are played.")
+@flags.option(
     "--delay",
-    PAUSE,
+    flags.PAUSE,
     "Pause after a move with --watch, at no bot's cost.  [default: 0.5s; 0s in a pipe]",
 )
-@switch("--hidden", "With --watch: hidden cards by their backs.")
-@option(
+@flags.switch("--hidden", "With --watch: hidden cards by their backs.")
+@flags.option(
     "--record DIR",
     PathName(path_type=Path, file_okay=False),
     "Record every line, and stderr, a file a bot.",
 )
-@switch("--json", "The result as one JSON line.", to="as_json")
-@switch("--no-limits", "No time limits: for a debugger that stops a bot. Not for results.")
-@game_option
-@limit_options
-@freeze_option
-@sandbox_option()
+@flags.switch("--json", "The result as one JSON line.", to="as_json")
+@flags.switch("--no-limits", "No time limits: for a debugger that stops a bot. Not for results.")
+@flags.game_option
+@flags.limit_options
+@flags.freeze_option
+@flags.sandbox_option()
 def match(**options: Any) -> None:  # noqa: ANN401 - click's flags
     """Play one match between BOTS, the first in seat 0.
 

@@ -8,17 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from arena.cli.flags import (
-    NATURAL,
-    PAUSE,
-    EventCommand,
-    game_option,
-    limit_options,
-    no_playoff_option,
-    option,
-    sandbox_option,
-    switch,
-)
+from arena.cli import flags
 from arena.cli.paths import BotPath, PathName
 from arena.cli.usage import need_linux
 
@@ -30,7 +20,7 @@ INTERRUPTED = 130
 
 
 @click.command(
-    cls=EventCommand,
+    cls=flags.EventCommand,
     epilog="""\b
 Examples:
   arena play greedy                             in this terminal; ? helps
@@ -46,25 +36,30 @@ Exit codes:
 """,
 )
 @click.argument("bots", nargs=-1, type=BotPath())
-@option(
-    "--seat N", NATURAL, "Yours; seat 0 begins the first hole. The bots follow as named.", default=0
+@flags.option(
+    "--seat N",
+    flags.NATURAL,
+    "Yours; seat 0 begins the first hole. The bots follow as named.",
+    default=0,
 )
-@option("--name", text="What you are called in the log.", default="you")
-@option(
+@flags.option("--name", text="What you are called in the log.", default="you")
+@flags.option(
     "--browser [PORT]", click.IntRange(0, 65535), "Play on a page that this machine alone can open."
 )
-@switch("--lines", "Line by line, in a terminal too.")
-@option("--delay", PAUSE, "Pause after a bot's turn, at no bot's cost.  [default: 0.6s]")
-@option("--seed TEXT", text="The same cards for the same text; else new ones.")
-@no_playoff_option
-@option(
+@flags.switch("--lines", "Line by line, in a terminal too.")
+@flags.option(
+    "--delay", flags.PAUSE, "Pause after a bot's turn, at no bot's cost.  [default: 0.6s]"
+)
+@flags.option("--seed TEXT", text="The same cards for the same text; else new ones.")
+@flags.no_playoff_option
+@flags.option(
     "--out DIR",
     PathName(path_type=Path, file_okay=False),
     "Where to keep the match.  [default: arena-results/play-TIME]",
 )
-@game_option
-@limit_options
-@sandbox_option()
+@flags.game_option
+@flags.limit_options
+@flags.sandbox_option()
 def play(**options: Any) -> None:  # noqa: ANN401 - click's flags
     """Play one match against BOTS, nine holes.
 

@@ -7,31 +7,23 @@ from typing import Any
 
 import click
 
-from arena.cli.flags import (
-    FOLDER,
-    EventCommand,
-    cluster_options,
-    live_options,
-    run_options,
-    sandbox_option,
-    switch,
-)
+from arena.cli import flags
 from arena.cli.usage import need_linux
 
 
 @click.command(
-    cls=EventCommand,
+    cls=flags.EventCommand,
     epilog="""\b
 Example:
   arena resume arena-results/20260102-150405
 """,
 )
-@click.argument("folder", type=FOLDER)
-@switch("--repair", "Set damaged lines of the log aside, and play their matches again.")
-@sandbox_option(None)
-@run_options
-@cluster_options
-@live_options
+@click.argument("folder", type=flags.FOLDER)
+@flags.switch("--repair", "Set damaged lines of the log aside, and play their matches again.")
+@flags.sandbox_option(None)
+@flags.run_options
+@flags.cluster_options
+@flags.live_options
 def resume(folder: Path, **options: Any) -> None:  # noqa: ANN401 - click's flags
     """Go on with the unfinished event in FOLDER."""
     need_linux()

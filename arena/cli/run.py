@@ -7,17 +7,7 @@ from typing import Any
 
 import click
 
-from arena.cli.flags import (
-    FOLDER,
-    EventCommand,
-    cluster_options,
-    event_options,
-    live_options,
-    option,
-    run_options,
-    sandbox_option,
-    switch,
-)
+from arena.cli import flags
 from arena.cli.usage import need_linux
 
 _LIVE = {"live", "live_host", "live_stay"}
@@ -30,7 +20,7 @@ _INTO = {"into", "bots", "seed", "dry_run"} | _HERE | _LIVE | _CLUSTER
 
 
 @click.command(
-    cls=EventCommand,
+    cls=flags.EventCommand,
     epilog="""\b
 Examples:
   arena run bots/*
@@ -52,14 +42,18 @@ Exit codes:
   130 Ctrl-C                          143 arena stop
 """,
 )
-@event_options
-@sandbox_option()
-@run_options
-@cluster_options
-@live_options
-@option("--shard I/N", text="Of a prepared event: its I-th of N parts.")
-@option("--into FOLDER", FOLDER, "Add BOTS to the finished event there: only they meet all others.")
-@switch("--dry-run", "Say what would be played, and how long.")
+@flags.event_options
+@flags.sandbox_option()
+@flags.run_options
+@flags.cluster_options
+@flags.live_options
+@flags.option("--shard I/N", text="Of a prepared event: its I-th of N parts.")
+@flags.option(
+    "--into FOLDER",
+    flags.FOLDER,
+    "Add BOTS to the finished event there: only they meet all others.",
+)
+@flags.switch("--dry-run", "Say what would be played, and how long.")
 def run(**options: Any) -> None:  # noqa: ANN401 - click's flags
     """Play a tournament between BOTS and print the ranked table.
 
@@ -122,11 +116,11 @@ def _refuse_others(allowed: Collection[str], reason: str) -> set[str]:
     context = click.get_current_context()
     default = click.core.ParameterSource.DEFAULT
     named = {name for name in context.params if context.get_parameter_source(name) != default}
-    flags = [
+    odd = [
         option.opts[0]
         for option in context.command.params
         if option.name in named and option.name not in allowed
     ]
-    if flags:
-        raise UserError(f"{', '.join(flags)}: {reason}")
+    if odd:
+        raise UserError(f"{', '.join(odd)}: {reason}")
     return named
