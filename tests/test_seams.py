@@ -18,15 +18,9 @@ CALLS = {
 }
 METHODS = {"open", "mkdir", "rename", "rmdir", "touch", "unlink", "write_bytes", "write_text"}
 
-_PROBE = "forks a process a core that does fixed work: a simulator replaces `try_cores`"
 _SOCKET = "constants, and the type of a socket that the seam has opened"
 _EMPTY = "sees whether a folder can be written to, and leaves nothing there"
 EXCEPTIONS = {
-    ("executors/core_probe.py", "os.pipe"): _PROBE,
-    ("executors/core_probe.py", "os.fork"): _PROBE,
-    ("executors/core_probe.py", "os.close"): _PROBE,
-    ("executors/core_probe.py", "os.write"): _PROBE,
-    ("executors/core_probe.py", "open"): _PROBE,
     ("executors/worker.py", "select"): "waits for its parent between two matches",
     ("live/server.py", "socket"): _SOCKET,
     ("live/event.py", "socket"): _SOCKET,
