@@ -17,7 +17,7 @@ from arena.engine.stopwatch import RETRY_S, Stopwatch, TimeVerdict
 from arena.model import HostError
 from arena.system import clock
 from arena.wire.messages import Answer
-from arena.wire.session import BotSession, Pending, WireEvent
+from arena.wire.session import Pending, WireEvent
 
 STIRRED_S = 0.001  # a stopped tree that uses more CPU than that wasn't: a trial proves nothing then
 
@@ -34,8 +34,8 @@ async def hear(
     """Wait until there is an event; None: it came, or would come, too late."""
     session = contestant.session
     while True:
-        event = await _waited(pipes, session, watch, event)
-        answered = _answered(contestant, event)
+        event = await _waited(pipes, contestant, watch, event)
+        answered = event is not Pending.NEED_DATA
         # An answer that was read in time is in time, however late it is judged.
         at = contestant.heard if answered else None
         verdict = watch.look(pipes.reading(contestant, at), answered=answered)
@@ -62,48 +62,36 @@ async def hear(
 
 
 async def _waited(
-    pipes: Pipes, session: BotSession, watch: Stopwatch, event: WireEvent
+    pipes: Pipes, contestant: Contestant, watch: Stopwatch, event: WireEvent
 ) -> WireEvent:
     """Wait until there is an event, or a reading is due. The overseer's work meanwhile is left out
-    of the bot's time.
+    of the bot's time. A bot that rests off turn is stopped: what it does until then is on its turn.
     """
     aside = pipes.aside
     while event is Pending.NEED_DATA and (left := watch.due - clock.monotonic()) > 0:
         await pipes.wait(left)
-        event = session.next_event()
+        event = contestant.session.next_event()
     watch.leave_out(pipes.aside - aside)
-    return event
-
-
-def _answered(contestant: Contestant, event: WireEvent) -> bool:
-    """Whether the wait is over. A bot that rests off turn is stopped before its time is read: what
-    it does until then is on its turn.
-    """
     if contestant.rests and isinstance(event, Answer):
         contestant.freeze()
-    return event is not Pending.NEED_DATA
+    return event
 
 
 def _try_core(
     pipes: Pipes, contestant: Contestant, watch: Stopwatch, *, lately: bool = False
 ) -> TimeVerdict:
     """Have it tried whether the core is overloaded; `lately`: what was found lately will do."""
-    known = pipes.core.recent if lately else None
-    overloaded = _overloaded(pipes, contestant) if known is None else known
-    return watch.record_trial(
-        pipes.reading(contestant), overloaded=overloaded, taken=pipes.taken(contestant)
-    )
-
-
-def _overloaded(pipes: Pipes, contestant: Contestant) -> bool:
-    stood = contestant.frozen
-    contestant.freeze()
-    try:
-        pipes.look(0)  # what it had said
-        used = contestant.cpu()
-        overloaded = pipes.core.overloaded()
-        stirred = contestant.cpu() - used
-    finally:
-        if not stood:
-            contestant.thaw()
-    return overloaded and stirred <= STIRRED_S
+    overloaded = pipes.core.recent if lately else None
+    if overloaded is None:
+        stood = contestant.frozen
+        contestant.freeze()
+        try:
+            pipes.look(0)  # what it had said
+            used = contestant.cpu()
+            found = pipes.core.overloaded()
+            overloaded = found and contestant.cpu() - used <= STIRRED_S
+        finally:
+            if not stood:
+                contestant.thaw()
+    now, taken = pipes.reading(contestant), pipes.taken(contestant)
+    return watch.record_trial(now, overloaded=overloaded, taken=taken)
