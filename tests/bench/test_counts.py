@@ -66,6 +66,7 @@ def start_worker(instant_bots):
 
 
 @pytest.mark.process
+@pytest.mark.alone
 def test_kernel_counts(start_worker):
     """A decision is one write and one read that finds something, and one sleep at most."""
     worker = start_worker()

@@ -32,6 +32,7 @@ def least(shown, margin, steps=400):
     return found
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize(
     ("matches", "one", "two", "lead", "error"),
     [

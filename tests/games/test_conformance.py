@@ -66,6 +66,7 @@ def compare(lab, game, table):
     assert tuple(map(mirror.score, mirror.grids())) == hole.scores()
 
 
+@pytest.mark.no_cover
 @quick
 @given(data=st.data())
 def test_agrees_with_the_second_referee(game, lab, data):

@@ -67,6 +67,7 @@ def nine(lab, dealer):
 TO_THE_LAST_CARD = [m for at in range(2, 7) for m in ("draw", f"flip {at}", "draw", f"flip {at}")]
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize(
     ("depth", "expected"),
     [
@@ -83,6 +84,7 @@ def test_play_nine_from_the_first_turn(nine, depth, expected):
     assert expected == count(nine(), play_nine.score_grid, depth)
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize(
     ("depth", "expected"),
     [
@@ -110,6 +112,7 @@ def test_play_nine_near_the_end(nine, depth, expected):
     assert expected == count(nine(*TO_THE_LAST_CARD), play_nine.score_grid, depth)
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize(
     ("depth", "expected"), [(3, (290, 290, 251, 11_557)), (4, (619, 613, 581, 28_058))]
 )
@@ -118,6 +121,7 @@ def test_play_nine_under_a_cap(nine, depth, expected):
     assert expected == count(nine(*TO_THE_LAST_CARD, turn_cap=6), play_nine.score_grid, depth)
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize(
     ("depth", "expected"),
     [

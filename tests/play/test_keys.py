@@ -171,7 +171,7 @@ class Terminal:
         end = time.monotonic() + PATIENCE_S
         while not (found := re.search(wanted, self.text)):
             ready, _, _ = select.select([self.master], [], [], end - time.monotonic())
-            assert ready, self.text
+            assert ready, f"no {wanted!r}, exit code {self.process.poll()}: {self.text!r}"
             self.text += self.decoder.decode(os.read(self.master, 65_536))
         shown, self.text = self.text[: found.end()], self.text[found.end() :]
         return shown

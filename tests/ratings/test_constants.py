@@ -73,6 +73,7 @@ def test_constants_that_no_float_can_carry_are_refused_in_a_line(lab):
         assert words in event_fault(event(lab, RatingSettings(**changes)))
 
 
+@pytest.mark.no_cover
 def test_every_sound_constant_has_a_table(lab):
     """Whatever was played: nothing but ties, one above all, a forfeit; in every format."""
     sound, refused = sound_and_not(lab, 60)

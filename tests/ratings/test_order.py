@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -49,6 +50,7 @@ def bytes_of(lab, blocks, records):
     ]
 
 
+@pytest.mark.no_cover
 @settings(max_examples=40, deadline=None)
 @given(
     seed=st.integers(0, 10**6),
