@@ -1,12 +1,13 @@
-"""The folder of a site: how it is written, so that a killed publisher leaves it usable.
+"""The folder of a site, written so that a killed publisher leaves it usable; the key of aliases.
 
 Theory of operation. `arena-site.json` marks a folder as a site; it is the first file written into
 an empty folder. An event's folder is completed beside its place and renamed into it; so is each
 single file. The index comes last, so a reader, or the publisher after a killed one, sees complete
 events. The kernel locks the folder itself for one publisher, so a killed one leaves no lock.
 
-Invariant: nothing outside the folder is written or removed, nor anything in a folder that isn't a
-site of ours; a link in the place of a folder, which another user could plant, is refused.
+Invariant: but for that key nothing outside the folder is written or removed, nor anything in a
+folder that isn't a site of ours; a link in the place of a folder, which another user could plant,
+is refused.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from arena.site.state import FILE, FORMAT, SiteIndex, decode_index, encode_index
 
 _NEW, _OLD = ".new", ".old"
 _MOST = 256 << 20
+_KEY_BYTES = 32
 _FOLDERS = ("e", "assets", "assets/lang", "bots", "rules")
 """What a site has besides its own files."""
 
@@ -156,3 +158,34 @@ def _refuse_links(path: Path) -> None:
     for place in (*(path / name for name in _FOLDERS), *within):
         if place.is_symlink():
             raise UserError(f"{place}: a link, and a site has none; remove it")
+
+
+def read_or_make_key(named: Path | None, site: Path) -> bytes:
+    """The user's key of aliases, from which each site's follows. It is never within a site: with
+    the key and a list of names, all aliases could be looked up. What exists is never overwritten.
+    """
+    state = os.environ.get("XDG_STATE_HOME") or str(Path.home() / ".local" / "state")
+    path = named or Path(state) / "nine-arena" / "aliases.key"
+    if path.absolute().resolve().is_relative_to(site.absolute().resolve()):
+        raise UserError(f"{path}: the key of the aliases can't be within the site: name another")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    except FileExistsError:
+        return _read_key(path)
+    except OSError as error:
+        raise UserError(f"{path}: can't be written: {error.strerror}") from None
+    key = secrets.token_bytes(_KEY_BYTES)
+    with os.fdopen(descriptor, "w", encoding="ascii") as file:
+        file.write(f"{key.hex()}\n")
+    return key
+
+
+def _read_key(path: Path) -> bytes:
+    try:
+        key = bytes.fromhex(path.read_text(encoding="ascii"))
+    except (OSError, ValueError) as error:
+        raise UserError(f"{path}: no key of aliases: {error}") from None
+    if len(key) != _KEY_BYTES:
+        raise UserError(f"{path}: no key of aliases: it has {len(key)} bytes, not {_KEY_BYTES}")
+    return key

@@ -28,9 +28,8 @@ from arena.model import Frozen, HostError, UserError
 from arena.registry import GAMES
 from arena.reports import View
 from arena.site import feed, state
-from arena.site.aliases import default_place, read_or_make
 from arena.site.clearance import Clearance, key_fingerprint, site_key
-from arena.site.folder import SiteFolder, new_index
+from arena.site.folder import SiteFolder, new_index, read_or_make_key
 from arena.site.match_files import MatchFiles
 from arena.site.pages import ranking, shared, viewer
 from arena.site.pages.bot import bot
@@ -136,7 +135,7 @@ def _cleared(
         )
     key, fingerprint = b"", ""
     if options.anonymous:
-        key = site_key(read_or_make(options.alias_key or default_place(), site), index.id)
+        key = site_key(read_or_make_key(options.alias_key, site), index.id)
         fingerprint = key_fingerprint(key)
         if index.key not in ("", fingerprint):
             raise UserError(
