@@ -5,20 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from arena import (
-        ClusterOptions,
-        EventOptions,
-        Limits,
-        LiveOptions,
-        MatchOptions,
-        Outcome,
-        RunOptions,
-    )
+    import arena
 
 _ENGINE = "dask"
 
 
-def _live(params: dict[str, Any]) -> LiveOptions | None:
+def _live(params: dict[str, Any]) -> arena.LiveOptions | None:
     from arena import LiveOptions, UserError
 
     port, host, stay = (params[name] for name in ("live", "live_host", "live_stay"))
@@ -30,7 +22,7 @@ def _live(params: dict[str, Any]) -> LiveOptions | None:
     return LiveOptions(port=port, host=host or LiveOptions().host, stay=stay)
 
 
-def _cluster(params: dict[str, Any]) -> ClusterOptions | None:
+def _cluster(params: dict[str, Any]) -> arena.ClusterOptions | None:
     from arena import ClusterOptions, UserError
 
     on, ca, cert, key = (params[name] for name in ("on", "tls_ca", "tls_cert", "tls_key"))
@@ -50,7 +42,7 @@ def _cluster(params: dict[str, Any]) -> ClusterOptions | None:
     return found
 
 
-def run_options_of(params: dict[str, Any]) -> RunOptions:
+def run_options_of(params: dict[str, Any]) -> arena.RunOptions:
     from arena import RunOptions
 
     max_time = params["max_time"]
@@ -72,7 +64,7 @@ def playing_of(params: dict[str, Any]) -> dict[str, Any]:
     return {"options": run_options_of(params), "progress": display}
 
 
-def limits_of(params: dict[str, Any]) -> Limits:
+def limits_of(params: dict[str, Any]) -> arena.Limits:
     """What a bot may use; what a command has no flag for is as by default."""
     from arena import Limits
 
@@ -80,7 +72,7 @@ def limits_of(params: dict[str, Any]) -> Limits:
     return Limits(**{name: params[flag] for name, flag in flags.items() if flag in params})
 
 
-def exit_code(outcome: Outcome) -> int:
+def exit_code(outcome: arena.Outcome) -> int:
     """What a trial has shown, or the signal that has stopped play."""
     import signal
 
@@ -93,7 +85,7 @@ def exit_code(outcome: Outcome) -> int:
     return 128 + number if number else 0
 
 
-def event_options_of(params: dict[str, Any]) -> EventOptions:
+def event_options_of(params: dict[str, Any]) -> arena.EventOptions:
     from arena import EventOptions
 
     others = {
@@ -107,7 +99,7 @@ def event_options_of(params: dict[str, Any]) -> EventOptions:
     return EventOptions(**same | others)
 
 
-def match_options_of(params: dict[str, Any]) -> MatchOptions:
+def match_options_of(params: dict[str, Any]) -> arena.MatchOptions:
     from arena import MatchOptions
 
     same = {name: params[name] for name in MatchOptions.__struct_fields__ if name in params}

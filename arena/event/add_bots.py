@@ -8,16 +8,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from arena.bots import Roster, default_cache, in_use, load, printable, restore
+from arena.event import epochs
 from arena.event.commands import command_line
 from arena.event.drift import refuse_drift
-from arena.event.epochs import (
-    epoch_fault,
-    epochs_of,
-    event_of_epoch,
-    field_before,
-    next_epoch,
-    settings_of_epoch,
-)
 from arena.event.prepare import Forecast, NewEvent, forecast_new, new_event, play_new
 from arena.event.progress import Outcome
 from arena.event.results import withdrawn_in
@@ -34,7 +27,7 @@ def run_into(
 ) -> Outcome:
     """Every new bot meets the old ones, and the new ones each other."""
     with _new_epoch(folder, bots, session, seed) as new:
-        return play_new(new, next_epoch(folder), session)
+        return play_new(new, epochs.next_epoch(folder), session)
 
 
 def forecast_epoch(
@@ -53,7 +46,7 @@ def _new_epoch(
     if not bots:
         raise UserError(f"name the bots to add: {command_line('run', Path('BOT'))} --into {folder}")
     with in_use(default_cache()) as cache:
-        field = field_before([*events.values()])
+        field = epochs.field_before([*events.values()])
         given, again = _newcomers(bots, field, cache)
         withdrawn = frozenset[str]().union(*(withdrawn_in(*each) for each in events.items()))
         if withdrawn:
@@ -77,7 +70,7 @@ def _new_epoch(
             heroes = ids & {each.entrant.id for each in given.candidates}
             if not heroes:
                 raise UserError("no bot to add: those that are new can't play here")
-            return settings_of_epoch(base, heroes, withdrawn=withdrawn)
+            return epochs.settings_of_epoch(base, heroes, withdrawn=withdrawn)
 
         workshop = Workshop(base, notify, folder, sandbox=run.sandbox, jobs=run.jobs, way_out=ALL)
         yield new_event(every, workshop, settle, seed=seed)
@@ -86,7 +79,7 @@ def _new_epoch(
 def _finished(folder: Path) -> dict[Path, Event]:
     """The event in a folder and its epochs; UserError if no bot can be added to it."""
     events: dict[Path, Event] = {}
-    for path in (folder, *epochs_of(folder)):
+    for path in (folder, *epochs.epochs_of(folder)):
         file = read_event_file(path)
         event = file.event
         if path == folder:
@@ -94,7 +87,7 @@ def _finished(folder: Path) -> dict[Path, Event]:
         if not event.finished or read_private(path) is not None:
             command = command_line("resume" if event.sandbox else "run", path)
             raise UserError(f"{path}: the event is not finished; first: {command}")
-        if events and (fault := epoch_fault([*events.values()], event)):
+        if events and (fault := epochs.epoch_fault([*events.values()], event)):
             raise UserError(f"{path}: no epoch of the event in {folder}: {fault}")
         refuse_drift(path, event, file.announced, secret_of(path, event), None)
         events[path] = event
@@ -103,7 +96,7 @@ def _finished(folder: Path) -> dict[Path, Event]:
 
 def _refuse_part(folder: Path, event: Event) -> None:
     """UserError for what is no event of several matches, or only a part of one."""
-    if (whole := event_of_epoch(folder)) is not None:
+    if (whole := epochs.event_of_epoch(folder)) is not None:
         raise UserError(
             f"{folder} is an epoch of the event in {whole}; add to that: --into {whole}"
         )

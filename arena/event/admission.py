@@ -10,14 +10,7 @@ from pathlib import Path
 
 import msgspec
 
-from arena.bots import (
-    Roster,
-    default_cache,
-    in_use,
-    missing_packages,
-    missing_snapshots,
-    restore,
-)
+from arena import bots
 from arena.event.workshop import Workshop, context_of
 from arena.executors import core_probe
 from arena.executors.cores import cores
@@ -37,14 +30,14 @@ def admit(ask: bytes, notify: Notify) -> bytes:
 def _answer(ask: Ask | AskCores, notify: Notify) -> NodeAnswer:
     if isinstance(ask, AskCores):
         return CoreTrials(trials=tuple(core_probe.try_cores(ask.cores)))
-    settings, cache = ask.settings, default_cache()
+    settings, cache = ask.settings, bots.default_cache()
     try:
-        with in_use(cache):
+        with bots.in_use(cache):
             workshop = Workshop(settings, notify, sandbox=ask.sandbox, way_out="")
-            there = restore([(each, "") for each in ask.entrants], cache=cache)
+            there = bots.restore([(each, "") for each in ask.entrants], cache=cache)
             # What the cache lacks: bots, and packages of those that it has.
-            missing = () if ask.enter else missing_snapshots(ask.entrants, cache=cache)
-            packages = () if ask.enter else missing_packages(there.candidates, cache=cache)
+            missing = () if ask.enter else bots.missing_snapshots(ask.entrants, cache=cache)
+            packages = () if ask.enter else bots.missing_packages(there.candidates, cache=cache)
             return NodeFit(
                 host=_host(),
                 cache=_identity(cache),
@@ -60,7 +53,7 @@ def _answer(ask: Ask | AskCores, notify: Notify) -> NodeAnswer:
         return NodeUnfit(trouble=str(error))
 
 
-def _started(found: Roster, settings: Settings, workshop: Workshop) -> tuple[Bot, ...]:
+def _started(found: bots.Roster, settings: Settings, workshop: Workshop) -> tuple[Bot, ...]:
     ready, problems, left_out = workshop.build(found)
     # By their names: their paths here are hashes.
     lines = [f"{bad.name}: {'; '.join(bad.lines)}" for bad in problems]

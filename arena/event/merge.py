@@ -22,6 +22,7 @@ from typing import NamedTuple, TypeVar
 
 import msgspec
 
+from arena import store
 from arena.event.drift import differences, refuse_drift
 from arena.event.progress import Outcome, Progress
 from arena.event.results import counting_of, left_of
@@ -30,18 +31,6 @@ from arena.formats.shards import Shard
 from arena.machine.facts import machines_of, with_host
 from arena.model import Event, HostError, UserError
 from arena.reports.escape import shell
-from arena.store import (
-    Announced,
-    Private,
-    Store,
-    claim_folder,
-    read_event_file,
-    read_private,
-    read_records,
-    secret_of,
-    staged_folder,
-    writer,
-)
 from arena.store.stderr import FAULTS, LOG, OLDER, STDERR_KEPT, Stderr
 from arena.system import files
 
@@ -57,8 +46,8 @@ _NAMED = 6
 class ShardFolder(NamedTuple):
     folder: Path
     event: Event
-    announced: Announced
-    private: Private
+    announced: store.Announced
+    private: store.Private
     secret: bytes
     shard: Shard
 
@@ -67,7 +56,7 @@ def merge_shards(folders: Sequence[Path], out: Path) -> Outcome:
     for folder in folders:
         if folder.resolve() in out.resolve().parents:
             raise UserError(f"{out} lies in {folder}, which is only read; choose another --out")
-    with claim_folder(out):
+    with store.claim_folder(out):
         parts = read_shards(folders)
         first = parts[0]
         event = msgspec.structs.replace(first.event, shard="")
@@ -78,16 +67,16 @@ def merge_shards(folders: Sequence[Path], out: Path) -> Outcome:
             with suppress(ValueError, OSError):  # then opening one says so
                 resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
         with (
-            staged_folder(out) as fresh,
-            Store.create(fresh, event, first.private, first.announced) as store,
+            store.staged_folder(out) as fresh,
+            store.Store.create(fresh, event, first.private, first.announced) as whole,
         ):
-            tournament = Tournament(store, first.secret, Progress())
-            for record in interleave(read_records(part.folder, part.event) for part in parts):
+            tournament = Tournament(whole, first.secret, Progress())
+            for record in interleave(store.read_records(part.folder, part.event) for part in parts):
                 tournament.take_in(record)
             assert tournament.left == 0, "each shard is whole, but not all of them together"
             join_stderr(parts, fresh)
             table = tournament.conclude()
-    return Outcome(folder=out, event=store.event, complete=True, table=table)
+    return Outcome(folder=out, event=whole.event, complete=True, table=table)
 
 
 def read_shards(folders: Sequence[Path]) -> list[ShardFolder]:
@@ -119,7 +108,7 @@ def read_shards(folders: Sequence[Path]) -> list[ShardFolder]:
 
 
 def _part(folder: Path) -> ShardFolder:
-    event, announced = (file := read_event_file(folder)).event, file.announced
+    event, announced = (file := store.read_event_file(folder)).event, file.announced
     if not event.shard:
         what = (
             "a whole event, not a shard of one"
@@ -127,13 +116,13 @@ def _part(folder: Path) -> ShardFolder:
             else f"a prepared event; play its shard: arena run {folder} --shard I/N"
         )
         raise UserError(f"{folder}: holds {what}")
-    if writer(folder):
+    if store.writer(folder):
         raise UserError(f"{folder}: is being played right now")
-    private = read_private(folder)
+    private = store.read_private(folder)
     if private is None:
         raise UserError(f"{folder}: private.json is missing; a shard can't be merged without it")
     return ShardFolder(
-        folder, event, announced, private, secret_of(folder, event), Shard.parse(event.shard)
+        folder, event, announced, private, store.secret_of(folder, event), Shard.parse(event.shard)
     )
 
 

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import msgspec
 
+from arena import store
 from arena.bots import default_cache, in_use, printable, restore
 from arena.event.cluster import venue
 from arena.event.commands import MERGE, command_line
@@ -21,16 +22,6 @@ from arena.executors.cores import cores
 from arena.formats.shards import Shard
 from arena.model import Event, UserError
 from arena.registry import SANDBOXES
-from arena.store import (
-    Private,
-    Store,
-    others_read_private,
-    read_event,
-    read_event_file,
-    read_private,
-    secret_of,
-    writer,
-)
 
 UNCONFINED = "none"
 AS_BEFORE = (
@@ -79,7 +70,7 @@ def resume_event(
 
 def _begun(folder: Path, event: Event, secret: bytes) -> str:
     """Why an event that has begun can't be begun, and what can be done instead."""
-    if pid := writer(folder):
+    if pid := store.writer(folder):
         return (
             f"the event is being played right now, by process {pid}; "
             f"to stop it: {command_line('stop', folder)}"
@@ -90,7 +81,7 @@ def _begun(folder: Path, event: Event, secret: bytes) -> str:
     return f"{what} is unfinished; go on with it: {command_line('resume', folder)}"
 
 
-def _sandbox_of(folder: Path, event: Event, private: Private) -> str:
+def _sandbox_of(folder: Path, event: Event, private: store.Private) -> str:
     """The sandbox that a folder names. Only a command may name `none`."""
     sandbox = event.sandbox or private.options.get("sandbox") or "auto"
     if sandbox == UNCONFINED:
@@ -106,7 +97,7 @@ def _sandbox_of(folder: Path, event: Event, private: Private) -> str:
 
 def _finished(folder: Path) -> UserError:
     for epoch in epochs_of(folder):
-        if not read_event(epoch).finished:
+        if not store.read_event(epoch).finished:
             go_on = command_line("resume", epoch)
             return UserError(f"{folder}: the event is finished, its epoch isn't; go on: {go_on}")
     return UserError(
@@ -117,28 +108,28 @@ def _finished(folder: Path) -> UserError:
 
 class _Owned(NamedTuple):
     event: Event
-    private: Private
+    private: store.Private
     secret: bytes
 
 
 def _owned(folder: Path, progress: Progress, *, repair: bool = False) -> _Owned:
     """An event that can be resumed here."""
-    file = read_event_file(folder)
+    file = store.read_event_file(folder)
     event = file.event
-    private = read_private(folder)
+    private = store.read_private(folder)
     if event.finished and private is None and not repair:
         raise _finished(folder)
     if private is None and event.secret:
         # It was finished once: its secret is public, and there is nothing else to own.
-        private = Private(secret=event.secret, sources={}, cache="")
+        private = store.Private(secret=event.secret, sources={}, cache="")
     if private is None:
         raise UserError(f"{folder}: private.json is missing; only its owner can resume an event")
-    if not event.predictable and others_read_private(folder):
+    if not event.predictable and store.others_read_private(folder):
         progress.warn(
             f"note: others can read {folder}/private.json and so know every card; "
             "take that from them with chmod 600"
         )
-    secret = secret_of(folder, event)
+    secret = store.secret_of(folder, event)
     refuse_drift(folder, event, file.announced, secret, private.entered)
     return _Owned(event, private, secret)
 
@@ -153,16 +144,16 @@ def _play_on(folder: Path, owned: _Owned, session: Session, *, repair: bool = Fa
             f"note: begun with the cache {printable(private.cache)}, here it is {printable(cache)}"
         )
     sources = [(entrant, private.sources.get(entrant.id, "")) for entrant in event.entrants]
-    with in_use(cache), Store.open(folder, mend=repair) as store:
-        if store.mended:
-            progress.say(f"note: {store.mended}")
-        if store.event.sandbox and not event.sandbox:
+    with in_use(cache), store.Store.open(folder, mend=repair) as opened:
+        if opened.mended:
+            progress.say(f"note: {opened.mended}")
+        if opened.event.sandbox and not event.sandbox:
             raise UserError(f"{folder}: another arena has just begun the event")
         # What is only prepared has deals that aren't fixed before it begins.
         watcher = session.watcher(event, folder, secret)
-        begun = Tournament(store, secret, watcher) if event.sandbox else None
+        begun = Tournament(opened, secret, watcher) if event.sandbox else None
         if begun and begun.left == 0:
-            outcome = conclude(store, begun, progress)
+            outcome = conclude(opened, begun, progress)
             progress.finish(outcome)
             return outcome
         jobs = options.jobs or _jobs(private.options.get("jobs"))
@@ -181,11 +172,11 @@ def _play_on(folder: Path, owned: _Owned, session: Session, *, repair: bool = Fa
         )
         with venue(event, secret, ready, workshop, here) as there:
             restated = msgspec.structs.replace(there.event, finished=False)
-            if restated != store.event:
-                store.restate(restated)
-            there.attach(store, progress.note)
-            tournament = begun or Tournament(store, secret, watcher)
-            return play(store, tournament, there.executor, session)
+            if restated != opened.event:
+                opened.restate(restated)
+            there.attach(opened, progress.note)
+            tournament = begun or Tournament(opened, secret, watcher)
+            return play(opened, tournament, there.executor, session)
 
 
 def _jobs(stored: object) -> int | None:

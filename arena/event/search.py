@@ -15,22 +15,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from pathlib import Path
 
-from arena import registry
+from arena import registry, store
 from arena.deals import Deals, with_beacon
 from arena.event.results import Counts, announce_reading, record_key
 from arena.machine import Notify
 from arena.model import Entrant, Event, Frozen, MatchRecord, UserError
 from arena.replay.rebuild import rebuild_lines
 from arena.reports.escape import plain
-from arena.store import (
-    is_indexed,
-    read_event,
-    read_records,
-    read_some,
-    records_of_match,
-    records_of_series,
-    secret_of,
-)
 
 NEAR = 3
 ANY = "any"
@@ -48,16 +39,16 @@ def records_of(
     folder: Path, match: str, notify: Notify, event: Event | None = None
 ) -> list[MatchRecord]:
     """All records of a match, by its id or a unique prefix; the UserError suggests others."""
-    if not is_indexed(folder):
+    if not store.is_indexed(folder):
         announce_reading(notify, folder)
-    if found := records_of_match(folder, match, event):
+    if found := store.records_of_match(folder, match, event):
         return found
     ids = _ids(folder, event)
     if not ids:
         raise no_matches(folder)
     meant = sorted(known for known in ids if match and known.startswith(match))
     if len(meant) == 1:
-        return records_of_match(folder, meant[0], event)
+        return store.records_of_match(folder, meant[0], event)
     if meant:
         more = f" and {len(meant) - NEAR:,} more" if len(meant) > NEAR else ""
         raise UserError(
@@ -73,7 +64,7 @@ def no_matches(folder: Path) -> UserError:
 
 def _ids(folder: Path, event: Event | None) -> list[str]:
     ids: dict[str, None] = {}
-    for _ in read_some(folder, lambda head: bool(ids.setdefault(head.id)), event):
+    for _ in store.read_some(folder, lambda head: bool(ids.setdefault(head.id)), event):
         raise AssertionError("none is wanted")
     return list(ids)
 
@@ -234,18 +225,18 @@ def search_matches(
 ) -> SearchResult:
     """Look through a log: through the records that count, or through all (`everything`)."""
     announce_reading(notify, folder)
-    event = event or read_event(folder)
+    event = event or store.read_event(folder)
     counts = Counts(folder, event=event)
     if search == Search() and limit is not None and not everything:
         # Nothing is to be found out of the records: the first ones will do.
-        first = itertools.islice(read_some(folder, counts, event), limit)
+        first = itertools.islice(store.read_some(folder, counts, event), limit)
         return SearchResult(records=tuple((record, True) for record in first), matches=len(counts))
     number = 0
 
     def wanted() -> Iterator[tuple[MatchRecord, bool]]:
         nonlocal number
-        records = read_records(folder, event) if everything else read_some(folder, counts, event)
-        for record in records:
+        every = store.read_records(folder, event)
+        for record in every if everything else store.read_some(folder, counts, event):
             counted = counts.takes(record_key(record)) if everything else True
             if search.wants(record):
                 number += 1
@@ -278,8 +269,8 @@ class BotMatches:
         content: str = "",
         event: Event | None = None,
     ) -> None:
-        self._event = event or read_event(folder)
-        self._secret = secret_of(folder, self._event)
+        self._event = event or store.read_event(folder)
+        self._secret = store.secret_of(folder, self._event)
         record = record_of_attempt(folder, match, attempt, notify, self._event)
         by_id = {entrant.id: entrant for entrant in self._event.entrants}
         self.entrant = _at_table([by_id[seat] for seat in record.seats], record, bot, content)
@@ -319,7 +310,7 @@ def _at_table(seated: list[Entrant], record: MatchRecord, bot: str | None, conte
 def _of_process(folder: Path, event: Event, last: MatchRecord) -> tuple[MatchRecord, ...]:
     """Matches of the processes that played the last one: a fault brings fresh processes."""
     records: list[MatchRecord] = []
-    for record in records_of_series(folder, last.series, event):
+    for record in store.records_of_series(folder, last.series, event):
         if record.attempt == last.attempt:
             if records and records[-1].faults:
                 records.clear()

@@ -196,9 +196,9 @@ def test_the_first_matches_of_a_list_need_no_second_reading(friday, monkeypatch)
     every = search_matches(friday, Search(), print, limit=None)
     assert few == SearchResult(records=every.records[:2], matches=every.matches)
     read = []
-    some = search.read_some
+    some = search.store.read_some
     monkeypatch.setattr(
-        search, "read_some", lambda *words: (read.append(r) or r for r in some(*words))
+        search.store, "read_some", lambda *words: (read.append(r) or r for r in some(*words))
     )
     search_matches(friday, Search(), print, limit=2)
     assert 2 == len(read)
