@@ -145,7 +145,10 @@ def examine() -> Checkup:
     memory, bot = Memory(), Trial()
     try:
         with Spawner() as spawner:
-            memory = _memory(spawner, host)
+            if select.select([spawner.fileno()], [], [], SAYS_S)[0]:
+                spawner.receive()
+            finding = of_memory(spawner.groupless, host) if spawner.groupless else None
+            memory = Memory(by=spawner.memory, finding=finding)
             if chosen:
                 bot = _play(spawner, chosen[1])
     except HostError as error:
@@ -185,13 +188,6 @@ def _candidates() -> Iterator[tuple[str, str, Backend]]:
             yield "bwrap-wheel" if is_from_wheel(tool) else "bwrap", tool, bwrap.Bubblewrap(tool)
         if not tools:
             yield name, "", registry.backend(name)
-
-
-def _memory(spawner: Spawner, host: Host) -> Memory:
-    if select.select([spawner.fileno()], [], [], SAYS_S)[0]:
-        spawner.receive()
-    groupless = spawner.groupless
-    return Memory(by=spawner.memory, finding=of_memory(groupless, host) if groupless else None)
 
 
 def _play(spawner: Spawner, backend: Backend) -> Trial:

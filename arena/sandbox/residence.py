@@ -42,21 +42,19 @@ class Residence:
         """Have all of a folder in memory, unless it is too large; "": none. Errors are ignored:
         the start of the bot reports them.
         """
-        if folder:
-            with contextlib.suppress(OSError):
-                self._hold(folder)
-
-    def _hold(self, folder: str) -> None:
-        found = os.stat(folder)  # noqa: PTH116 - no Path: speed
-        identity = (found.st_dev, found.st_ino, found.st_mtime_ns)
-        mapping = self._held.pop(folder, None)
-        if mapping is not None and mapping.identity == identity:
-            kernel.populate(mapping.address, mapping.size)
-        else:
-            if mapping is not None:
-                self._release(mapping)
-            mapping = self._map(folder, identity)
-        self._held[folder] = mapping
+        if not folder:
+            return
+        with contextlib.suppress(OSError):
+            found = os.stat(folder)  # noqa: PTH116 - no Path: speed
+            identity = (found.st_dev, found.st_ino, found.st_mtime_ns)
+            mapping = self._held.pop(folder, None)
+            if mapping is not None and mapping.identity == identity:
+                kernel.populate(mapping.address, mapping.size)
+            else:
+                if mapping is not None:
+                    self._release(mapping)
+                mapping = self._map(folder, identity)
+            self._held[folder] = mapping
 
     def _map(self, folder: str, identity: tuple[int, int, int]) -> _Mapping:
         sizes = dict(_files(folder))

@@ -57,15 +57,13 @@ class Watch:
 
     def check(self, now: float) -> str:
         """Which limit the program exceeds: "memory", "tasks", "disk", or "" for none."""
-        pids = self._found()
-        if 0 < self._most_tasks < len(pids):
-            return "tasks"
         with kernel.file_uid(self._uid):
-            if over := self._processes(pids, now):
-                return over
-        if self._disk and self._disk.check(now, pids):
+            pids = self._found()
+            too_many = 0 < self._most_tasks < len(pids)
+            over = "tasks" if too_many else self._processes(pids, now)
+        if not over and self._disk and self._disk.check(now, pids):
             return "disk"
-        return ""
+        return over
 
     def close(self) -> None:
         if self._disk:
@@ -73,11 +71,10 @@ class Watch:
 
     def _found(self) -> list[int]:
         """The processes of the tree, but no more than it takes to see that they are too many."""
-        with kernel.file_uid(self._uid):
-            most = self._most_tasks + 1 if self._most_tasks else 0
-            pids = meter.members(self._root, most=most, proc=self._proc)
-            if len(pids) < 2:  # nothing is left of the program, or its root isn't shown
-                meter.tasks([self._root], proc=self._proc)
+        most = self._most_tasks + 1 if self._most_tasks else 0
+        pids = meter.members(self._root, most=most, proc=self._proc)
+        if len(pids) < 2:  # nothing is left of the program, or its root isn't shown
+            meter.tasks([self._root], proc=self._proc)
         return pids[1:]
 
     def _processes(self, pids: Sequence[int], now: float) -> str:
