@@ -16,6 +16,7 @@ import importlib
 import importlib.util
 import json
 import os
+import re
 import signal
 import socket
 import sys
@@ -64,7 +65,7 @@ def keep(warm, order):
         if order["machine"]:
             move(order["machine"])
         for name, value in order["constants"].items():
-            module, _, constant = name.partition("_")
+            module, constant = re.fullmatch("([a-z_]+)_([A-Z_]+)", name).groups()
             setattr(importlib.import_module(f"arena.executors.{module}"), constant, value)
         warm.follow(order | {"out": [f"/proc/self/fd/{file}" for file in files[:2]]})
     for file in files[:2]:
@@ -107,7 +108,7 @@ if __name__ == "__main__":
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # so that nobody waits for its children
     for line in sys.stdin:
         order = json.loads(line)
-        if "kind" in order or "--on" in order["words"] or order["constants"]:
+        if "kind" in order or "--on" in order["words"]:
             load_dask()
         if not os.fork():
             (serve if "kind" in order else keep)(warm, order)

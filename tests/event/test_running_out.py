@@ -54,7 +54,8 @@ def begun(environment, forks, sandbox, field, tmp_path):
 
     def begin(out):
         words = ["run", *map(str, field), "--sandbox", sandbox, "--out", str(out), "--quiet"]
-        process = ForkedCommand(forks, words, cwd=tmp_path, env=environment, constants={})
+        brief = {"series_queue_PAUSE_S": 0.05}  # until it is tried again
+        process = ForkedCommand(forks, words, cwd=tmp_path, env=environment, constants=brief)
         running.append(process)
         log = Path(out) / "matches.jsonl"
         while not (log.exists() and log.stat().st_size):

@@ -1,6 +1,7 @@
 """The user's mistakes: one clear line each, exit 2 or 3, nothing half done."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -41,25 +42,22 @@ def test_skip_broken_goes_on_and_lists_them_as_not_run(arena, bot, tmp_path):
     assert f"bad@1: {reasons['bad@1']}" in done.stderr
 
 
-@pytest.mark.parametrize(
-    ("how", "words"),
-    [
-        ("no-start", "cannot find my brain"),
-        ("never-ready", "not ready within 300 ms"),
-        ("banner", "it writes something else before `ready`"),
-        ("unflushed", "output is not flushed"),
-        ("no-start", "arena check"),
-    ],
-)
-@pytest.mark.long("bots that do not start", quick=("no-start-cannot find my brain",))
-def test_bots_that_can_t_start_are_reported_before_the_first_match(
-    arena, bot, tmp_path, how, words
-):
-    """Exit 3 with their stderr; no results folder."""
-    bots = [bot("ann"), bot("bob"), bot("bad", how)]
+def test_bots_that_can_t_start_are_reported_before_the_first_match(arena, bot, tmp_path):
+    """Exit 3 with their stderr, each with its own reason; no results folder."""
+    reasons = {
+        "no-start": "cannot find my brain",
+        "never-ready": "not ready within 300 ms",
+        "banner": "it writes something else before `ready`",
+        "unflushed": "output is not flushed",
+    }
+    bots = [bot("ann"), bot("bob"), *(bot(how, how) for how in reasons)]
     done = arena("run", *bots, "--start-time", "300ms", "--out", "out", code=3)
-    assert "bad@1" in done.stderr
-    assert words in done.stderr
+    _, *parts = re.split(r"^arena: (\S+)@1: can't start: ", done.stderr, flags=re.MULTILINE)
+    told = dict(zip(parts[::2], parts[1::2], strict=True))
+    assert reasons.keys() == told.keys()
+    for how, words in reasons.items():
+        assert words in told[how]
+        assert f"what to do: arena check {tmp_path / 'bots' / how}\n" in told[how]
     assert "ann@1" not in done.stderr
     assert not (tmp_path / "out").exists()
 
