@@ -13,8 +13,6 @@ import itertools
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-import msgspec
-
 from arena.model import (
     ADJUSTED,
     DERIVATION,
@@ -64,19 +62,12 @@ def table(event: Event, counted: EventCount, *, rule: int = DERIVATION) -> Table
     rows: list[Standing] = []
     for entrant in (found.entrants[index] for index in order):
         account = tally.accounts.get(entrant, Account())
-        row = Standing(
-            entrant=entrant,
-            faults=tuple(sorted(account.faults.items())),
-            note=_note(entrant, withdrawn, counted.not_reproducible),
-        )
-        if entrant not in annulled:
-            row = _of_matches(row, account)
+        shown = {} if entrant in annulled else _of_matches(account)
         if entrant in rated:
             wins, ties, losses = results.get(entrant, (0, 0, 0))
-            row = msgspec.structs.replace(
-                row, wins=wins, ties=ties, losses=losses, **measured[entrant]
-            )
-        rows.append(row)
+            shown |= {"wins": wins, "ties": ties, "losses": losses, **measured[entrant]}
+        faults, note = sorted(account.faults.items()), _note(entrant, withdrawn, counted)
+        rows.append(Standing(entrant=entrant, faults=tuple(faults), note=note, **shown))
     return Table(
         event=event,
         rows=tuple(rows),
@@ -90,16 +81,15 @@ def table(event: Event, counted: EventCount, *, rule: int = DERIVATION) -> Table
     )
 
 
-def _of_matches(row: Standing, account: Account) -> Standing:
-    """A row with what its counted matches show, whether or not their rated deals are whole."""
-    return msgspec.structs.replace(
-        row,
-        deals=account.deals,
-        matches=account.matches,
-        strokes=_ratio(account.strokes, account.holes),
-        ms=_ratio(account.think_us, account.decisions * 1000),
-        off_turn_ms=_ratio(account.off_turn_us, account.matches * 1000),
-    )
+def _of_matches(account: Account) -> dict[str, Any]:
+    """What counted matches show, whether or not their rated deals are whole."""
+    return {
+        "deals": account.deals,
+        "matches": account.matches,
+        "strokes": _ratio(account.strokes, account.holes),
+        "ms": _ratio(account.think_us, account.decisions * 1000),
+        "off_turn_ms": _ratio(account.off_turn_us, account.matches * 1000),
+    }
 
 
 def _measured(
@@ -234,13 +224,10 @@ def _results(duels: Sequence[Duel]) -> dict[str, tuple[int, int, int]]:
     return results
 
 
-def _note(entrant: str, withdrawn: Mapping[str, Withdrawal], unlike: frozenset[str]) -> str:
-    notes = []
-    if entrant in withdrawn:
-        notes.append(ANNULLED if withdrawn[entrant].annulled else WITHDRAWN)
-    if entrant in unlike:
-        notes.append(NOT_REPRODUCIBLE)
-    return ", ".join(notes)
+def _note(entrant: str, withdrawn: Mapping[str, Withdrawal], counted: EventCount) -> str:
+    out = withdrawn.get(entrant)
+    notes = [ANNULLED if out.annulled else WITHDRAWN] if out else []
+    return ", ".join(notes + [NOT_REPRODUCIBLE] * (entrant in counted.not_reproducible))
 
 
 def _ratio(value: int, number: int) -> float | None:
