@@ -10,6 +10,7 @@ was not measured is None. Every entrant of the event has a row.
 from __future__ import annotations
 
 import itertools
+from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
@@ -58,14 +59,15 @@ def table(event: Event, counted: EventCount, *, rule: int = DERIVATION) -> Table
         ),
     )
     measured = _measured(event, counted, found, [n for n in order if found.entrants[n] in rated])
-    results = _results(duels)
+    results: dict[str, Counter[str]] = defaultdict(lambda: Counter(wins=0, ties=0, losses=0))
+    for duel in duels:
+        results[duel.row].update(wins=duel.wins, ties=duel.ties, losses=duel.losses)
     rows: list[Standing] = []
     for entrant in (found.entrants[index] for index in order):
         account = tally.accounts.get(entrant, Account())
         shown = {} if entrant in annulled else _of_matches(account)
         if entrant in rated:
-            wins, ties, losses = results.get(entrant, (0, 0, 0))
-            shown |= {"wins": wins, "ties": ties, "losses": losses, **measured[entrant]}
+            shown |= {**results[entrant], **measured[entrant]}
         faults, note = sorted(account.faults.items()), _note(entrant, withdrawn, counted)
         rows.append(Standing(entrant=entrant, faults=tuple(faults), note=note, **shown))
     return Table(
@@ -214,14 +216,6 @@ def _duels(
         duels.append(Duel(row=one, column=two, wins=first, ties=ties, losses=second))
         duels.append(Duel(row=two, column=one, wins=second, ties=ties, losses=first))
     return tuple(sorted(duels, key=lambda duel: (duel.row, duel.column)))
-
-
-def _results(duels: Sequence[Duel]) -> dict[str, tuple[int, int, int]]:
-    results: dict[str, tuple[int, int, int]] = {}
-    for duel in duels:
-        wins, ties, losses = results.get(duel.row, (0, 0, 0))
-        results[duel.row] = (wins + duel.wins, ties + duel.ties, losses + duel.losses)
-    return results
 
 
 def _note(entrant: str, withdrawn: Mapping[str, Withdrawal], counted: EventCount) -> str:
