@@ -6,9 +6,8 @@ a draw from them. That is exact whatever the holes of a rated deal have in commo
 
 from __future__ import annotations
 
+from collections import Counter, defaultdict
 from itertools import combinations
-
-import msgspec
 
 from arena.audit.chance import holm, hypergeometric_tail
 from arena.audit.rated_deals import RatedDeal, full_holes
@@ -18,21 +17,14 @@ from arena.model import HoleRecord
 from arena.ratings.intervals import Moments
 
 
-class _Pair(msgspec.Struct):
-    deals: int = 0
-    marked: int = 0
-    """With a capped hole."""
-    holes: int = 0
-    capped: int = 0
-
-
 class Caps:
     def __init__(self, about: Descriptor, cap: int) -> None:
         self._about = about
         self._cap = cap
         self.moments = Moments()
         self._marked = 0
-        self._pairs: dict[tuple[str, str], _Pair] = {}
+        self._pairs: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
+        """Their rated deals, those with a capped hole, holes, and capped ones."""
 
     def add(self, rated: RatedDeal) -> None:
         holes = [hole for record in rated.records for hole in full_holes(record)]
@@ -42,23 +34,20 @@ class Caps:
         self.moments.add(capped, len(holes))
         self._marked += capped > 0
         for pair in combinations(sorted(rated.circle), 2):
-            found = self._pairs.setdefault(pair, _Pair())
-            found.deals += 1
-            found.marked += capped > 0
-            found.holes += len(holes)
-            found.capped += capped
+            more = {"deals": 1, "marked": capped > 0, "holes": len(holes), "capped": capped}
+            self._pairs[pair].update(more)
 
     def rows(self, _: bytes) -> list[Capped]:
         if not self._marked or len(self._pairs) < 2:
             return []
         alone = [
             hypergeometric_tail(
-                pair.marked, drawn=pair.deals, marked=self._marked, all_=self.moments.events
+                pair["marked"], drawn=pair["deals"], marked=self._marked, all_=self.moments.events
             )
             for pair in self._pairs.values()
         ]
         return [
-            Capped(bots=bots, holes=pair.holes, capped=pair.capped, p_alone=own, p=p)
+            Capped(bots=bots, holes=pair["holes"], capped=pair["capped"], p_alone=own, p=p)
             for (bots, pair), own, p in zip(self._pairs.items(), alone, holm(alone), strict=True)
         ]
 

@@ -12,6 +12,7 @@ beyond TOLERATED is tested.
 from __future__ import annotations
 
 from array import array
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 
 import msgspec
@@ -42,7 +43,9 @@ class Discards:
     def __init__(self, about: Descriptor, cells: int) -> None:
         self._about = about
         self._cells = cells
-        self._pairs: dict[Pair, _Pair] = {}
+        self._pairs: dict[Pair, _Pair] = defaultdict(
+            lambda: _Pair(*(array("l", [0]) * cells for _ in range(2)))
+        )
 
     def add(self, rated: RatedDeal) -> None:
         cell = cell_of(rated.pairing, rated.deal, self._cells)
@@ -51,14 +54,9 @@ class Discards:
             for hole in full_holes(record):
                 for giver, taker, took in offers(self._about, hole):
                     if taker == (giver + 1) % len(seats):
-                        pair = self._pair(seats[giver], seats[taker])
+                        pair = self._pairs[seats[giver], seats[taker]]
                         pair.left[cell] += 1
                         pair.taken[cell] += took
-
-    def _pair(self, giver: str, taker: str) -> _Pair:
-        if (giver, taker) not in self._pairs:
-            self._pairs[giver, taker] = _Pair(*(array("l", [0]) * self._cells for _ in range(2)))
-        return self._pairs[giver, taker]
 
     def rows(self, seed: bytes) -> list[Feeding]:
         pairs = dict(sorted(self._pairs.items()))

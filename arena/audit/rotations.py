@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import math
 from array import array
+from collections import defaultdict
 from collections.abc import Callable, Sequence
 from operator import mul
 
@@ -39,7 +40,14 @@ class Rotations:
         self._seats = seats
         self._order = order
         self._cells = cells
-        self._bots: dict[str, _Bot] = {}
+        none = [0] * seats
+        self._bots: dict[str, _Bot] = defaultdict(
+            lambda: _Bot(
+                deals=0,
+                strokes=[none[:] for _ in range(cells)],
+                sat=[[none[:] for _ in none] for _ in range(cells)],
+            )
+        )
         self._worth = [0] * seats
         self._deals = 0
 
@@ -49,21 +57,11 @@ class Rotations:
         for place, rotation in enumerate(self._order(rated.pairing, rated.deal)):
             record = rated.records[rotation]
             for seat, more in enumerate(centred(strokes(record))):
-                bot = self._bot(record.seats[seat])
+                bot = self._bots[record.seats[seat]]
                 bot.deals += not place
                 bot.strokes[cell][place] += more
                 bot.sat[cell][place][seat] += 1
                 self._worth[seat] += more
-
-    def _bot(self, entrant: str) -> _Bot:
-        if entrant not in self._bots:
-            none = [0] * self._seats
-            self._bots[entrant] = _Bot(
-                deals=0,
-                strokes=[none[:] for _ in range(self._cells)],
-                sat=[[none[:] for _ in none] for _ in range(self._cells)],
-            )
-        return self._bots[entrant]
 
     def rows(self, seed: bytes) -> list[Later]:
         bots = dict(sorted(self._bots.items()))

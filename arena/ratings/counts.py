@@ -36,12 +36,11 @@ from arena.schedule import ScheduleEnd, Wave
 
 class PlannedMatches(msgspec.Struct):
     matches: int = 0
-    by_entrant: dict[str, int] = {}
+    by_entrant: Counter[str] = msgspec.field(default_factory=Counter)
 
     def add(self, wave: Wave) -> None:
         self.matches += wave.matches
-        for entrant, matches in wave.by_entrant.items():
-            self.by_entrant[entrant] = self.by_entrant.get(entrant, 0) + matches
+        self.by_entrant.update(wave.by_entrant)
 
 
 class CountedSeries(msgspec.Struct, frozen=True):
@@ -213,7 +212,7 @@ class ScheduleWalk:
             for entrant in spec.seats:
                 rows[entrant] = rows[entrant] + 1 if entrant in fell else 0
                 if rows[entrant] == self._settings.withdrawn_after and entrant not in out:
-                    early = self._settings.annulled_below * self._plan.by_entrant.get(entrant, 0)
+                    early = self._settings.annulled_below * self._plan.by_entrant[entrant]
                     withdrawn[entrant] = Withdrawal(
                         entrant=entrant, after=spec.id, annulled=passed[entrant] < early
                     )

@@ -209,7 +209,7 @@ class Counting:
                     break
         return msgspec.structs.replace(
             self._front.result(self._end),
-            plan=PlannedMatches(self.plan.matches, dict(self.plan.by_entrant)),
+            plan=PlannedMatches(self.plan.matches, self.plan.by_entrant.copy()),
             tally=self._without.copied(),
             missing=self.plan.matches - self._front.passed,
         )
