@@ -25,17 +25,8 @@ import msgspec
 from arena.event.epochs import epoch_fault, epochs_of
 from arena.event.results import Keys, counting_of, incomplete, key_of, record_key, schedule_of
 from arena.model import Event, Frozen, MatchRecord, MatchSpec, RateOn, Table, UserError
+from arena.ratings import pool
 from arena.ratings.incremental import Counting
-from arena.ratings.pool import (
-    Aliases,
-    NamedEvent,
-    Pool,
-    aliases_of,
-    common_event,
-    excluded_entrants,
-    pooled_field,
-    refuse_unlike,
-)
 from arena.ratings.standings import table
 from arena.store import DamagedError, read_event, read_placed, secret_of
 
@@ -97,35 +88,35 @@ def rate_events(
     """The table of events and their epochs. `events`: those of the folders that have been read."""
     every = _every(folders, events)
     chosen = sorted(every, key=lambda each: (each.event.commitment, str(each.folder)))
-    named = [NamedEvent(str(each.folder), each.event) for each in chosen]
-    refuse_unlike(named, wanted.rate_on)
-    aliases = aliases_of(named, wanted.without)
-    field = pooled_field(named, aliases)
-    gone = excluded_entrants(field, aliases, only=wanted.only, without=wanted.without)
+    named = [pool.NamedEvent(str(each.folder), each.event) for each in chosen]
+    pool.refuse_unlike(named, wanted.rate_on)
+    aliases = pool.aliases_of(named, wanted.without)
+    field = pool.pooled_field(named, aliases)
+    gone = pool.excluded_entrants(field, aliases, only=wanted.only, without=wanted.without)
     rest = [entrant for entrant in field if entrant.id not in gone]
-    event = common_event([each.event for each in chosen], rest, wanted.rate_on)
+    event = pool.common_event([each.event for each in chosen], rest, wanted.rate_on)
     if len(chosen) > 1:
         from arena.machine.facts import machines_of, with_host  # loads trio
 
         for played in (each.event for each in chosen):
             if played.sandbox:  # all sandboxes and machines that they were played in and on
                 event = with_host(event, played.sandbox, played.confinement, machines_of(played))
-    pool = Pool(margin=event.settings.rating.forfeit_margin, gone=gone)
+    joint = pool.Pool(margin=event.settings.rating.forfeit_margin, gone=gone)
     parted = 0
     withdrawn: dict[str, set[str]] = {}
     called = {each.folder: other for each, other in zip(chosen, aliases, strict=True)}
     # An event before its epochs: who was withdrawn counts in none of them.
     for each in every:
         known = withdrawn.setdefault(each.root, set())
-        parted += _take(pool, each, called[each.folder], wanted, withdrawn=known, reader=reader)
-    found = table(event, pool.counted())
-    pool.sources.sort(key=lambda source: source.event.commitment)
+        parted += _take(joint, each, called[each.folder], wanted, withdrawn=known, reader=reader)
+    found = table(event, joint.counted())
+    joint.sources.sort(key=lambda source: source.event.commitment)
     selected = tuple(_selected(event, chosen, sorted(gone), wanted, parted))
-    if len(chosen) == 1 and not selected and not pool.sources[0].damaged:
+    if len(chosen) == 1 and not selected and not joint.sources[0].damaged:
         return found
     # Why an event ended, and what a trial has shown, is its own.
     return msgspec.structs.replace(
-        found, sources=tuple(pool.sources), selected=selected, ended="", verdict=None
+        found, sources=tuple(joint.sources), selected=selected, ended="", verdict=None
     )
 
 
@@ -152,9 +143,9 @@ def _every(folders: Sequence[Path], events: Mapping[Path, Event]) -> list[_Rated
 
 
 def _take(
-    pool: Pool,
+    joint: pool.Pool,
     rated: _RatedEvent,
-    aliases: Aliases,
+    aliases: pool.Aliases,
     wanted: RateOptions,
     *,
     withdrawn: set[str],
@@ -183,7 +174,7 @@ def _take(
         found = incomplete(folder, counted.missing, counted.plan.matches)
         raise UserError(f"{found}; to rate what is there: --skip-damaged")
     late = _Late(counting, outside) if wanted.dated else None
-    pool.take(
+    joint.take(
         event,
         counted,
         counting.complete(),
