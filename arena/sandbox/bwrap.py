@@ -29,6 +29,15 @@ COPIED_BYTES = 1 << 20  # a large system's ld.so.cache has 200 KB
 INSIDE_ID = "1000"  # the uid and gid of every bot inside, whatever they are outside
 
 
+_DEVICES = (
+    *(text for name in DEVICES for text in ("--dev-bind", f"/dev/{name}", f"/dev/{name}")),
+    "--symlink", "/proc/self/fd", "/dev/fd",
+    "--symlink", "/proc/self/fd/0", "/dev/stdin",
+    "--symlink", "/proc/self/fd/1", "/dev/stdout",
+    "--symlink", "/proc/self/fd/2", "/dev/stderr",
+)  # fmt: skip
+
+
 class Bubblewrap:
     name = "bwrap"
 
@@ -119,7 +128,7 @@ def plan_with(tool: str, launch: Launch) -> SpawnPlan:
         "--hostname", "bot", "--clearenv",
         *_system(),
         *_etc(launch.writable),
-        *_devices(),
+        "--dir", "/dev", *_DEVICES,
         "--proc", "/proc", "--remount-ro", "/proc",
         # Without scratch space /tmp is empty and read-only.
         *(("--bind", f"{STAGE}/{SCRATCH}") if launch.scratch_mb else ("--dir",)), "/tmp",  # noqa: S108
@@ -213,12 +222,3 @@ def _etc(building: bool) -> tuple[str, ...]:  # noqa: FBT001 - the cache's key
     for stub in sorted(STUBS.iterdir()):
         args += ["--file", f"{COPIED}{stub}", f"/etc/{stub.name}"]
     return tuple(args)
-
-
-def _devices() -> Iterator[str]:
-    yield from ("--dir", "/dev")
-    for name in DEVICES:
-        yield from ("--dev-bind", f"/dev/{name}", f"/dev/{name}")
-    yield from ("--symlink", "/proc/self/fd", "/dev/fd")
-    for number, name in enumerate(("stdin", "stdout", "stderr")):
-        yield from ("--symlink", f"/proc/self/fd/{number}", f"/dev/{name}")

@@ -313,8 +313,9 @@ def _has_systemd(f: _Failure) -> bool:
     return bool(f.host.uid) and f.host.has("run/systemd/system")
 
 
-def _manager_runs(f: _Failure) -> bool:
-    return any(f.host.has(f"{f.runtime}/{name}") for name in ("systemd/private", "bus"))
+def _no_manager(f: _Failure) -> bool:
+    sockets = (f"{f.runtime}/{name}" for name in ("systemd/private", "bus"))
+    return _has_systemd(f) and not any(map(f.host.has, sockets))
 
 
 def _led_astray(f: _Failure) -> bool:
@@ -370,7 +371,7 @@ _MEMORY: tuple[_Rule, ...] = (
         lambda f: f.host.mounted_read_only("cgroup" if _memory_in_v1(f.host) else "cgroup2"),
     ),
     ("cgroup-v1", lambda f: f.host.uid and _memory_in_v1(f.host)),
-    ("no-user-manager", lambda f: _has_systemd(f) and not _manager_runs(f)),
+    ("no-user-manager", _no_manager),
     ("no-user-manager/variable", _led_astray),
     ("memory-not-delegated", _not_delegated),
 )

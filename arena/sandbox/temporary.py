@@ -28,25 +28,22 @@ def temporary_folder(prefix: str) -> Iterator[Path]:
 @contextmanager
 def locked_folder(place: Path, prefix: str) -> Iterator[Path]:
     """Make a folder that no `sweep` removes while we live, and remove it."""
-    folder, lock = _make(place, prefix)
+    lock = -1
+    while lock < 0:
+        folder = Path(tempfile.mkdtemp(prefix=prefix, dir=place))
+        with suppress(FileNotFoundError):
+            lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+            with suppress(OSError):  # some network file systems: then `sweep` can't lock, either
+                fcntl.flock(lock, fcntl.LOCK_EX)
+            if not folder.exists():  # it was swept before it was locked
+                os.close(lock)
+                lock = -1
     try:
         yield folder
     finally:
         with suppress(OSError):  # the next sweep tries again
             removal.remove(str(folder))
         os.close(lock)
-
-
-def _make(place: Path, prefix: str) -> tuple[Path, int]:
-    while True:
-        folder = Path(tempfile.mkdtemp(prefix=prefix, dir=place))
-        with suppress(FileNotFoundError):
-            lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-            with suppress(OSError):  # some network file systems: then `sweep` can't lock, either
-                fcntl.flock(lock, fcntl.LOCK_EX)
-            if folder.exists():  # else it was swept before it was locked
-                return folder, lock
-            os.close(lock)
 
 
 def sweep(place: Path, prefix: str) -> None:
