@@ -3,11 +3,11 @@
 A game's module ends with one `Descriptor`, and `Game.about` is it. Terminal, pages, audit, ratings,
 luck and training ask it; nothing outside of a game's own module decides by a game's name.
 
-Moves are a word and positions. A game chooses from `VOCABULARY`, for which the pages have sentences
-in every language, and may add words of its own with English sentences. What a word does to the
-table is fixed: `take N` lays the top of the pile on position N and `swap N` the drawn card, `draw`
-takes a card from the stock and leaves the turn open; any other word completes a turn and moves no
-card onto the grid.
+Moves are a word and positions. A game chooses from `VOCABULARY` (moves.json), for which the pages
+have sentences in every language, and may add words of its own with English sentences. What a word
+does to the table is fixed: `take N` lays the top of the pile on position N and `swap N` the drawn
+card, `draw` takes a card from the stock and leaves the turn open; any other word completes a turn
+and moves no card onto the grid.
 
 Pure data. Invariant: the values of `Move` templates are those that `Move`'s docstring lists.
 """
@@ -17,6 +17,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from importlib.resources import files
 from typing import Any, Final, Literal
+
+import msgspec
 
 from arena.model import Frozen, HoleRecord, RatingSettings
 
@@ -50,75 +52,9 @@ class Move(Frozen, frozen=True, kw_only=True):
     """Whether it leaves a new card on the pile."""
 
 
-VOCABULARY: Final[Mapping[str, Move]] = {
-    "tee": Move(
-        phase=TEE,
-        now="turns {at} and {two}",
-        past="turned {at} and {two}: {cards}",
-        brief="turned {cards}",
-        shape="tee A B",
-        offer="turn over two of your cards, 0 to {last}",
-        discards=False,
-    ),
-    "take": Move(
-        phase=TURN,
-        now="takes the {top} to position {at}, the {before} goes out",
-        past="took the {card} to {at}, the {out} went out",
-        brief="took {card} to {at}, {out} out",
-        shape="take N",
-        offer="the pile's {card} to your position N, 0 to {last}",
-    ),
-    "draw": Move(
-        phase=TURN,
-        now="draws {drawn}",
-        past="drew",
-        brief="drew",
-        shape="draw",
-        offer="a card from the stock, and see it first",
-    ),
-    "knock": Move(
-        phase=TURN,
-        now="knocks",
-        past="knocked",
-        brief="knocked",
-        shape="knock",
-        offer="no card: everybody else has one more turn",
-        discards=False,
-    ),
-    "swap": Move(
-        phase=DRAWN,
-        now="puts {drawn} to position {at}, the {before} goes out",
-        past="drew {drawn} to {at}, the {out} went out",
-        brief="drew {card} to {at}, {out} out",
-        shape="swap N",
-        offer="put the {card} to your position N, 0 to {last}",
-        unseen="what it drew",
-    ),
-    "flip": Move(
-        phase=DRAWN,
-        now="throws {drawn} away and turns {at}: {before}",
-        past="drew and threw away the {out}, turned {at}: {card}",
-        brief="threw {out} away, turned {at}: {card}",
-        shape="flip N",
-        offer="throw the {card} away and turn N over: {down}",
-    ),
-    "skip": Move(
-        phase=DRAWN,
-        now="throws {drawn} away",
-        past="drew and threw away the {out}",
-        brief="threw {out} away",
-        shape="skip",
-        offer="throw the {card} away and turn nothing",
-    ),
-    "discard": Move(
-        phase=DRAWN,
-        now="throws {drawn} away",
-        past="drew and threw away the {out}",
-        brief="threw {out} away",
-        shape="discard",
-        offer="throw the {card} away",
-    ),
-}
+VOCABULARY: Final = msgspec.json.decode(
+    (files("arena.games") / "moves.json").read_bytes(), type=dict[str, Move]
+)
 
 
 class Descriptor(Frozen, frozen=True, kw_only=True):
