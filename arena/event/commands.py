@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from arena.reports.escape import shell
@@ -18,3 +19,8 @@ def resume_line(folder: Path, sandbox: str) -> str:
     """The command that goes on with an event that was played in a sandbox."""
     command = command_line("resume", folder)
     return f"{command} --sandbox none" if sandbox == "none" else command
+
+
+def check_line(bots: Sequence[Path]) -> str:
+    """The command that finds out what is wrong with bots."""
+    return command_line("check", *dict.fromkeys(bots))

@@ -18,14 +18,12 @@ from arena.engine.in_process import Policy, move_by_policy, play_out
 from arena.engine.match import FinishedMatch, Match, MatchContext, play_series
 from arena.engine.pipes import Pipes, open_pipes
 from arena.engine.recorder import Recorder, open_tapped_pipes
-from arena.event.commands import command_line
 from arena.event.options import MatchOptions
-from arena.event.workshop import Workshop, context_of, seat_bots
+from arena.event.workshop import context_of, match_bots, seat_bots
 from arena.executors.cores import one_core
 from arena.games import Game
 from arena.games.observer import Observer
 from arena.machine import Notify
-from arena.machine.preflight import SETTINGS
 from arena.model import (
     Bot,
     Entrant,
@@ -82,26 +80,11 @@ def play_match(
         settings = options.settings(len(bots), notify)
         if policies:
             settings = msgspec.structs.replace(settings, freeze=True)
-        workshop = Workshop(
-            settings.limits,
-            notify,
-            sandbox=sandbox,
-            seats=len(paths),
-            jobs=1,
-            flags=SETTINGS,
-            way_out=f"more: {check_line(paths)}",
-        )
-        ready, _ = workshop.enter(roster)
-        if len(ready) < len(paths):
-            raise UserError("a match needs all the bots that were named")
+        workshop, ready = match_bots(paths, roster, settings, notify, sandbox=sandbox)
         secret = secret_from_seed(options.seed)
         context = context_of(settings, secret, ready, workshop.backend)
         record = _play(context, _spec(bots, options.deal, ready), policies, talk, watch)
     return SingleMatch(record=record, options=options, sandbox=workshop.backend.name)
-
-
-def check_line(paths: Sequence[Path]) -> str:
-    return command_line("check", *dict.fromkeys(paths))
 
 
 def _refuse_number(bots: Sequence[Path | Policy], roster: Roster, rules: Game) -> None:

@@ -21,11 +21,11 @@ from arena.check.diagnosis import diagnose_start
 from arena.deals import Deals
 from arena.engine.match import FailedStart, MatchContext, try_start
 from arena.engine.pipes import open_pipes
-from arena.event.commands import command_line
+from arena.event.commands import check_line, command_line
 from arena.executors.cores import fair_jobs
 from arena.exhaustion import ran_out_in
 from arena.machine import Notify
-from arena.machine.preflight import keep_promises
+from arena.machine.preflight import SETTINGS, keep_promises
 from arena.model import Bot, Entrant, HostError, Limits, NotRun, Settings, StartError, UserError
 from arena.sandbox import Backend, wheel
 from arena.sandbox.client import Spawner
@@ -260,6 +260,32 @@ class Workshop:
                     nursery.start_soon(work)
             outer.cancel_scope.cancel()
         return broken
+
+
+def match_bots(
+    paths: Sequence[Path],
+    roster: Roster,
+    settings: Settings,
+    notify: Notify,
+    folder: Path | None = None,
+    *,
+    sandbox: str,
+) -> tuple[Workshop, list[Bot]]:
+    """The bots of one match, built; UserError unless they all are."""
+    workshop = Workshop(
+        settings.limits,
+        notify,
+        folder,
+        sandbox=sandbox,
+        seats=len(paths),
+        jobs=1,
+        flags=SETTINGS,
+        way_out=f"more: {check_line(paths)}",
+    )
+    ready, _ = workshop.enter(roster)
+    if len(ready) < len(paths):
+        raise UserError("a match needs all the bots that were named")
+    return workshop, ready
 
 
 def _cause_lines(failed: FailedStart, bot: Bot) -> Iterator[str]:

@@ -29,15 +29,13 @@ from arena.deals import commitment, secret_from_seed
 from arena.engine.contestant import Contestant
 from arena.engine.match import FinishedMatch, Match, MatchContext, play_series
 from arena.engine.pipes import Pipes, open_pipes
-from arena.event.commands import command_line
 from arena.event.options import MatchOptions
 from arena.event.results import first_wave, schedule_of
-from arena.event.workshop import SKIP, Workshop, context_of, seat_bots
+from arena.event.workshop import SKIP, context_of, match_bots, seat_bots
 from arena.executors.cores import one_core
 from arena.games import Game
 from arena.machine import Notify
 from arena.machine.facts import played_here
-from arena.machine.preflight import SETTINGS
 from arena.model import (
     LONGEST_LABEL,
     Bot,
@@ -187,19 +185,8 @@ def play_against(
         stack.enter_context(in_use(cache))
         options = msgspec.structs.replace(options, freeze=True)
         settings = msgspec.structs.replace(options.settings(len(bots) + 1, say), format="single")
-        workshop = Workshop(
-            settings.limits,
-            say,
-            folder,
-            sandbox=sandbox,
-            seats=len(bots),
-            jobs=1,
-            flags=SETTINGS,
-            way_out=f"more: {command_line('check', *dict.fromkeys(bots))}",
-        )
-        ready, _ = workshop.enter(seat_bots(bots, cache, _renamed, [person]))
-        if len(ready) < len(bots):
-            raise UserError("a match needs all the bots that were named")
+        roster = seat_bots(bots, cache, _renamed, [person])
+        workshop, ready = match_bots(bots, roster, settings, say, folder, sandbox=sandbox)
         session = PlaySession(settings, ready, workshop.backend, person, seat=seat, seed=seed)
         workshop.way_out = SKIP
         workshop.start(context_of(session.settings, bytes(32), ready, workshop.backend))

@@ -13,10 +13,10 @@ import click
 import msgspec
 
 from arena.bots import printable
-from arena.event.commands import MERGE
+from arena.event.commands import MERGE, check_line
 from arena.event.prepare import Forecast
 from arena.event.progress import Outcome
-from arena.event.single_match import SingleMatch, check_line
+from arena.event.single_match import SingleMatch
 from arena.machine import Notify
 from arena.model import ADJUSTED, Event, Table
 from arena.ratings.intervals import most_likely_share
