@@ -61,7 +61,6 @@ class Arena(click.Group):
                 formatter.write_dl(rows, col_spacing=12 - max(len(name) for name, _ in rows))
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Without a command, print the help."""
         if not args:
             click.echo(ctx.get_help())
             raise SystemExit(2)

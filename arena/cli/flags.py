@@ -321,7 +321,6 @@ live_options = flags(
     ),
     switch("--live-stay", "Go on showing it when it is over, until Ctrl-C."),
 )
-"""Live pages; they change no result."""
 
 cluster_options = flags(
     option(

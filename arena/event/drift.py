@@ -61,7 +61,6 @@ def refuse_drift(
 
 
 def _unlike_here(settings: Settings) -> Iterator[str]:
-    """What this arena plays otherwise."""
     game = registry.game(settings.game)
     if game.version != settings.game_version:
         yield (

@@ -203,7 +203,6 @@ class _Late:
     """The matches of rated deals that have one outside the range."""
 
     def __init__(self, counting: Counting, outside: array[int]) -> None:
-        """`outside` has the keys of records."""
         keys = Keys(outside)
         found = array("Q")
         for chosen in counting.complete():

@@ -211,7 +211,6 @@ class SearchResult(Frozen, frozen=True, kw_only=True):
     records: tuple[tuple[MatchRecord, bool], ...]
     """Those to be shown, with whether they count."""
     matches: int
-    """How many there are in all."""
 
 
 def search_matches(

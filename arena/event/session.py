@@ -44,8 +44,6 @@ class EventPage(Protocol):
 
 
 class Session(NamedTuple):
-    """One run of an event: its options, its display, its pages."""
-
     options: RunOptions
     progress: Progress
     page: EventPage | None = None
@@ -116,7 +114,6 @@ class _Player:
         self._executor = executor
         self._session = session
         self.signal = 0
-        """The first signal that came."""
 
     async def play(self) -> None:
         self._stop = trio.Event()

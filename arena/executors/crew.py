@@ -72,7 +72,6 @@ class Node(msgspec.Struct, kw_only=True, eq=False):
     cores: tuple[int | None, ...]
     """Of its slots."""
     slots: int = 0
-    """Slots at work."""
     crowded: dict[int, int] = {}
     """By slot: how many trials in a row found other work on its core."""
 
@@ -109,14 +108,12 @@ class Crew:
         """Called with each worker that is going to play."""
         self.peers: dict[str, Peer] = {}
         self.nodes: dict[str, Node] = {}
-        """The admitted ones."""
         self._leaving: dict[str, Node] = {}
         """Those that get nothing more, and still have something in play."""
         self._refused: dict[str, UnfitError] = {}
         self._waiting: dict[str, set[trio.CancelScope]] = defaultdict(set)
         """Cancelled when a worker is lost."""
         self._locks: dict[str, trio.Lock] = {}
-        """A lock a machine."""
         self._entered_in: dict[tuple[str, str], tuple[Bot, ...]] = {}
         """By host and cache: a bot is built and started once in each."""
         self._admitting: set[str] = set()

@@ -57,7 +57,6 @@ class Ask(Frozen, frozen=True, kw_only=True, tag="event"):
     sandbox: str
     """As in `--sandbox`."""
     enter: bool = False
-    """Also build and start its bots."""
 
 
 class AskCores(Frozen, frozen=True, kw_only=True, tag="cores"):

@@ -102,7 +102,6 @@ class MatchText:
                     yield from self._tell(fault)
 
     def hole(self, hole: int) -> Iterator[str]:
-        """Every moment of a hole."""
         album = self._album
         _there(album, hole)
         yield album.opening(album.match.holes[hole - 1])

@@ -210,7 +210,6 @@ class Album:
         return next((n for n in faults if n > at), faults[0] if faults else None)
 
     def where(self, at: int) -> str:
-        """A moment's place in the match."""
         moment = self.moments[at]
         if not moment.hole:
             return "before hole 1"
@@ -260,7 +259,6 @@ class Album:
         return f"{text} (playoff)" if hole.hole > 9 else text
 
     def result(self) -> str:
-        """Places and strokes, the best first."""
         match = self.match
         fell = {fault.seat for fault in match.faults}
         return ", ".join(

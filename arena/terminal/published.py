@@ -11,7 +11,6 @@ from arena.site.words import english
 from arena.terminal.screen import say
 
 _EACH = 1_000
-"""Matches between two lines of progress."""
 
 
 def outcome_lines(outcome: PublishedSummary) -> Iterator[str]:

@@ -153,7 +153,6 @@ def _show(results: EventResults, record: MatchRecord, asked: Any) -> None:  # no
 
 
 def _seat(record: MatchRecord, event: Event, who: str) -> int:
-    """By its number or its bot."""
     if who.isdecimal() and int(who) < len(record.seats):
         return int(who)
     seated = [entrant for entrant in event.entrants if entrant.id in record.seats]

@@ -40,7 +40,6 @@ def can_draw(*streams: TextIO) -> bool:
 
 
 def style(*, hidden: bool = False) -> Style:
-    """What stdout can show."""
     from arena.reports.cards import Style
 
     out = sys.stdout
@@ -62,7 +61,6 @@ def echo_json(value: object) -> None:
 
 
 def show(lines: Iterable[str]) -> None:
-    """Print lines on stdout."""
     for line in lines:
         click.echo(line)
 

@@ -46,7 +46,6 @@ class LinePerson:
         self._room = max(40, columns() - 1)
         self._unread = b""
         self._received = False
-        """Whether there was ever a line."""
         self._printed = (0, 0)
         """The hole, and how many of its plays have been printed."""
         self._fallen: set[int] = set()
