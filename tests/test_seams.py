@@ -43,7 +43,7 @@ def reached(tree):
             elif isinstance(node.func, ast.Attribute) and not name.startswith(("cls.", "files.")):
                 method = node.func.attr
                 renames = method == "replace" and len(node.args) == 1 and not node.keywords
-                if (method in METHODS and name != "Store.open") or renames:
+                if (method in METHODS and not name.endswith("Store.open")) or renames:
                     yield f".{method}"
 
 
