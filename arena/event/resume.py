@@ -22,6 +22,7 @@ from arena.executors.cores import cores
 from arena.formats.shards import Shard
 from arena.model import Event, UserError
 from arena.registry import SANDBOXES
+from arena.store import Store
 
 UNCONFINED = "none"
 AS_BEFORE = (
@@ -144,7 +145,7 @@ def _play_on(folder: Path, owned: _Owned, session: Session, *, repair: bool = Fa
             f"note: begun with the cache {printable(private.cache)}, here it is {printable(cache)}"
         )
     sources = [(entrant, private.sources.get(entrant.id, "")) for entrant in event.entrants]
-    with in_use(cache), store.Store.open(folder, mend=repair) as opened:
+    with in_use(cache), Store.open(folder, mend=repair) as opened:
         if opened.mended:
             progress.say(f"note: {opened.mended}")
         if opened.event.sandbox and not event.sandbox:
