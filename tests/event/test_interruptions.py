@@ -108,6 +108,9 @@ def field(bot):
     return [bot("ann"), bot("bob", "slow", 6), *flags, "--jobs", "2"]
 
 
+BARE = ("--sandbox", "none")
+
+
 @pytest.fixture
 def whole(arena, field, once):
     """The canonical bytes of the event played without interruption."""
@@ -124,7 +127,7 @@ def interrupted(running, field, once, tmp_path):
     """A copy of the event that was killed, or stopped by Ctrl-C, after a few matches."""
 
     def interrupt(how):
-        process = running("run", *field, "--out", how)
+        process = running("run", *field, *BARE, "--out", how)
         until(process, "match", 5)
         if how == "killed":
             kill_tree(process)
@@ -239,9 +242,9 @@ def test_damaged_lines_are_played_again(arena, interrupted, whole, tmp_path, pla
             assert "line 2 (byte " in told
             assert "arena resume --repair out" in told
         assert lines[1] in log.read_bytes()
-        arena("resume", "out", "--repair")
+        arena("resume", "out", "--repair", *BARE)
     else:
-        told = arena("resume", "out").stderr
+        told = arena("resume", "out", *BARE).stderr
         assert ("note: half a line at the log's end" in told) == (place == "torn")
     assert whole == canonical(arena, tmp_path / "out")
     assert (place != "torn") == (tmp_path / "out" / "matches.damaged").exists()
@@ -250,7 +253,7 @@ def test_damaged_lines_are_played_again(arena, interrupted, whole, tmp_path, pla
 @pytest.mark.long("ways to stop an event")
 def test_arena_stop_stops_and_waits(arena, running, field):
     """From another terminal; the event can be gone on with."""
-    process = running("run", *field, "--out", "out")
+    process = running("run", *field, *BARE, "--out", "out")
     until(process, "match")
     assert "arena resume out" in arena("stop", "out").stdout
     process.communicate()
@@ -262,10 +265,10 @@ def test_arena_stop_stops_and_waits(arena, running, field):
 @pytest.mark.long("ways to stop an event")
 def test_max_time_stops_cleanly(arena, field, whole, tmp_path):
     """Exit 0, unfinished, resumable; the end of a series isn't waited for."""
-    done = arena("run", *field, "--jobs", "1", "--max-time", "1ms", "--out", "out")
+    done = arena("run", *field, "--jobs", "1", "--max-time", "1ms", *BARE, "--out", "out")
     assert "stopping after the match in play" in done.stderr
     assert "arena resume out" in done.stderr
-    arena("resume", "out")
+    arena("resume", "out", *BARE)
     assert whole == canonical(arena, tmp_path / "out")
 
 
@@ -303,11 +306,11 @@ def test_while_an_event_is_played_others_keep_off_and_edits_change_nothing(
 @pytest.mark.long("changes during an event")
 def test_a_resume_with_changed_bots_is_refused(arena, field, tmp_path):
     """The snapshot is used; when the cache is gone, the source must have the same content."""
-    arena("run", *field, "--max-time", "1ms", "--out", "out")
+    arena("run", *field, *BARE, "--max-time", "1ms", "--out", "out")
     arena("clean")
     bot = tmp_path / "bots" / "ann" / "bot.py"
     bot.write_text(bot.read_text() + "# changed\n")
     done = arena("resume", "out", code=2)
     assert "ann" in done.stderr
     bot.write_text(bot.read_text().removesuffix("# changed\n"))
-    arena("resume", "out")
+    arena("resume", "out", *BARE)
