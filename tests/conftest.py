@@ -182,8 +182,12 @@ class Turns:
 
     @pytest.hookimpl(trylast=True)
     def pytest_collection_modifyitems(self, items):
-        """Sort, in each process alike."""
+        """Sort, in each process alike. What a test without coverage came to first may be kept, and
+        would count as never run: with coverage such tests come last.
+        """
         if not hasattr(self._config, "workerinput"):
+            if self._config.getoption("cov_source", None):
+                items.sort(key=lambda item: item.get_closest_marker("no_cover") is not None)
             return
         alone = [item.nodeid for item in items if self._is_alone(item)]
         own = self._shared / f"{self.ALONE}-{os.getpid()}"
