@@ -15,6 +15,7 @@ from tests.simulator.world import World
 
 _numbers = itertools.count()
 _MEMORY = "/dev/shm"
+_SHOWN = 3
 
 
 @dataclass
@@ -34,7 +35,7 @@ class Run:
     def __str__(self) -> str:
         lines = [f"seed {self.seed}: {self.scenario}; {self.lives} lives, {self.matches} matches"]
         lines += [f"  fault: {fault}" for fault in self.struck]
-        lines += [f"  BROKEN: {what}" for what in self.violations]
+        lines += [f"  BROKEN: {what}" for what in self.violations[:_SHOWN]]
         return "\n".join(lines)
 
 
