@@ -6,8 +6,8 @@ from pathlib import Path
 from arena.event.results import Counts, table_of
 from arena.registry import table_files
 from arena.store import (
-    Head,
     canonical_line,
+    read_by_id,
     read_event,
     read_records,
     records_of_match,
@@ -18,14 +18,10 @@ from arena.store import (
 def canonical(folder: Path) -> bytes:
     """The counted records of an event without the facts of the host, sorted."""
     counts = Counts(folder)
-    lines = [
-        (record.id, canonical_line(record))
-        for record in read_records(folder)
-        if counts(Head(record.id, record.series, record.attempt, record.digest))
-    ]
+    lines = [canonical_line(record) for record in read_by_id(folder, counts)]
     if len(lines) != len(counts) or counts.missing:
         raise AssertionError(f"{len(lines)} of {len(counts)} records, {counts.missing} missing")
-    return b"".join(line for _, line in sorted(lines))
+    return b"".join(lines)
 
 
 def files_of(folder: Path) -> dict:

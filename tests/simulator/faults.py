@@ -38,8 +38,8 @@ EVERYWHERE = (
     Kind("power cut", ("disk", "sync", "write", "rename"), 120, _CUTS, weight=4),
     Kind("power cut", ("tick",), 60, _CUTS, weight=2),
     Kind("stop", ("tick",), 60, ("int", "int int", "term", "usr1"), weight=3),
-    Kind("rot", ("life",), 2, ("matches.jsonl", "matches.index")),
-    Kind("time", ("life",), 2, ("0.5", "4")),
+    Kind("rot", ("life",), 3, ("matches.jsonl", "matches.index")),
+    Kind("time", ("life",), 3, ("0.5", "4")),
     Kind("disk error", ("write",), 400, ("ENOSPC 1", "ENOSPC 6", "EIO 1", "EDQUOT 2"), weight=2),
     Kind("disk error", ("sync", "sync folder", "rename"), 30, ("EIO 1", "ENOSPC 1"), weight=2),
     Kind("disk error", ("open",), 60, ("EMFILE 1", "EMFILE 4", "ENFILE 2", "EACCES 1")),
@@ -86,7 +86,7 @@ def draw(seed: int, *, cluster: bool) -> tuple[Fault, ...]:
     drawn = []
     for kind in random_.choices(kinds, weights, k=random_.choice((1, 2, 2, 3, 4, 6, MOST))):
         # As many early as late: half of what can go wrong is in the first and last operations.
-        at = int(math.exp(random_.uniform(0, math.log(kind.most))))
+        at = int(math.exp(random_.uniform(0, math.log(kind.most + 1))))
         drawn.append(Fault(kind.kind, random_.choice(kind.places), at, random_.choice(kind.hows)))
     return tuple(drawn)
 

@@ -73,9 +73,9 @@ HISTORY = (
     Defect(
         "files-left",
         "A folder that can't be opened leaves its log open.",
-        "arena/store/log_writer.py",
-        "            opened.callback(self._log.close)\n",
-        "",
+        "arena/store/recovery.py",
+        "    except BaseException:\n        file.close()\n        raise\n    return file, note\n",
+        "    except KeyboardInterrupt:\n        file.close()\n        raise\n    return file, note\n",
         -1,
     ),
     Defect(
