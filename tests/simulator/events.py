@@ -87,6 +87,7 @@ class Played:
         self._world = world
         self._scenario = scenario
         self._folder = world.disk.root / "event"
+        world.repairable = scenario.kind in {"plain", "prepared"}
         self._jobs = world.random.choice((1, 2, 2, 3, 4))
         plan = dict(PLANS[scenario.plan])
         bots = plan.pop("bots")
@@ -183,10 +184,13 @@ class Played:
                     world.broken("play stopped, and nothing had struck")
             elif not isinstance(found, KilledError):
                 self._judge(found, trouble)
+            try:
+                if not world.violations and over(folder):
+                    return True
+            except UserError as error:
+                world.broken(f"what is left can't be read: {error}")
             if world.violations:
                 return False
-            if over(folder):
-                return True
         world.broken("it never ends")
         return False
 

@@ -3,7 +3,6 @@
 import functools
 import itertools
 import os
-import shutil
 import tempfile
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -56,7 +55,7 @@ def undisturbed(kind: str, plan: str, computed: bool):
             assert played.play(), world.violations
             expected = [checks.files_of(folder) for folder in played.folders]
     finally:
-        shutil.rmtree(world.disk.root, ignore_errors=True)
+        world.close()
     assert not world.violations, world.violations
     return expected
 
@@ -78,7 +77,7 @@ def simulate(seed: int, drawn=None, *, found=None, computed: bool = False) -> Ru
             except HangError as error:
                 world.broken(f"it hangs: {error}")
     finally:
-        shutil.rmtree(world.disk.root, ignore_errors=True)
+        world.close()
     run.struck, run.violations = world.faults.struck, world.violations
     run.matches, run.lives, run.seconds = world.matches, world.lives, world.loop.now()
     run.operations = world.disk.operations

@@ -11,6 +11,7 @@ Invariant: what happens follows from the scenario, the seed and the list of faul
 import itertools
 import math
 import random
+import shutil
 import traceback
 from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from hashlib import sha256
@@ -57,6 +58,8 @@ class World:
         self.violations = []
         self.trace = ""
         """Of the last command's error."""
+        self.repairable = True
+        """Whether the command that goes on can repair what has rotted."""
         self.rotten = False
         """Whether a byte of a log has changed on the disk."""
         self.matches = 0
@@ -132,6 +135,13 @@ class World:
             self.cluster.forget_clients()
         self.disk.crash(parent)
         self.loop.bury()
+
+    def close(self) -> None:
+        """The end of the world: nothing of it is kept."""
+        for node in list(self.cluster.nodes.values()) if self.cluster else ():
+            node.die(-9)
+        self.loop.bury()
+        shutil.rmtree(self.disk.root, ignore_errors=True)
 
     def _left_behind(self, parent: Process) -> None:
         """What a command has left open at its end."""
@@ -211,6 +221,8 @@ class World:
         self.max_seconds = float(how)
 
     def _rot(self, how, place) -> None:
+        if not self.repairable:
+            return
         self.rotten |= self.disk.rot(how, self.random)
         for name, known in self._written.items():
             there = _lines(Path(name).read_bytes())
