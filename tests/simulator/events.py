@@ -178,21 +178,28 @@ class Played:
             if isinstance(found, Outcome):
                 if found.complete:
                     return True
-                if not found.resume:
-                    world.broken("play stopped, and no command goes on")
-                if not trouble:
-                    world.broken("play stopped, and nothing had struck")
+                self._judge_stop(found, trouble)
             elif not isinstance(found, KilledError):
                 self._judge(found, trouble)
-            try:
-                if not world.violations and over(folder):
-                    return True
-            except UserError as error:
-                world.broken(f"what is left can't be read: {error}")
+            if not world.violations and self._is(over, folder):
+                return True
             if world.violations:
                 return False
         world.broken("it never ends")
         return False
+
+    def _is(self, over, folder: Path) -> bool:
+        try:
+            return over(folder)
+        except UserError as error:
+            self._world.broken(f"what is left can't be read: {error}")
+            return False
+
+    def _judge_stop(self, outcome: Outcome, trouble: int) -> None:
+        if not outcome.resume:
+            self._world.broken("play stopped, and no command goes on")
+        if not trouble:
+            self._world.broken("play stopped, and nothing had struck")
 
     def _resume(self, folder: Path, *, repair: bool) -> Outcome:
         return resume_event(folder, self._session(), repair=repair)
