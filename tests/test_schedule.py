@@ -32,6 +32,7 @@ def test_blocks_make_a_wave():
     wave = wave_of(lambda: iter(blocks))
     assert 3 == wave.matches
     assert {"a": 3, "b": 3, "c": 1} == wave.by_entrant
+    assert 0 == wave.more
     assert blocks == list(wave.blocks()) == list(wave.blocks())
     assert 2 * blocks == list(all_blocks([wave, wave]))
 
@@ -53,6 +54,7 @@ def test_what_is_known_from_the_beginning_is_one_wave():
         ((9.0, 2.5, 0.5), 3, 1.0),
         ((0.5, 2.5, -9.0), 3, 1.0),
         ((9.0, 1.9, 0.5), 3, 2.0),
+        ((9.0, 2.0, 0.5), 3, 2.0),
         ((2.9, 2.5, 1.9), 3, 3.0),
         ((9.0, 8.0), 5, 3.0),
         ((9.0, 8.0, 7.0, 6.0), 3, 1.0),
@@ -62,3 +64,8 @@ def test_who_is_surely_apart_is_no_burden_for_the_others(strokes, pairs, errors)
     """As many errors as pairs are left: the surest has to pass for all, the next for one less."""
     leads = [Lead(each, 1.0) for each in strokes]
     assert errors == step_down(leads, pairs, float)
+
+
+def test_a_lead_is_counted_in_errors():
+    """Few strokes that are sure are more than many that are not."""
+    assert 2.0 == step_down([Lead(30.0, 20.0), Lead(0.5, 0.1)], 3, float)

@@ -3,12 +3,21 @@
 import hashlib
 import json
 from collections import Counter
+from itertools import islice
 from pathlib import Path
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.deals import Deals, commitment, fingerprint, secret_from_seed, shuffled, with_beacon
+from arena.deals import (
+    Deals,
+    _stream,
+    commitment,
+    fingerprint,
+    secret_from_seed,
+    shuffled,
+    with_beacon,
+)
 from arena.games.play_nine import GAME
 from arena.model import Entrant, Settings
 
@@ -147,6 +156,47 @@ def test_a_fingerprint_tells_packs_and_their_order_apart():
         fingerprint([]),
     }
     assert 4 == len(prints)
+
+
+def test_a_fingerprint_is_the_documented_one():
+    """DEALS.md once more: a byte a card, plus 5, and 255 between holes."""
+    told = hashlib.sha256(bytes([0, 4, 5, 255, 17, 58])).hexdigest()[:16]
+    assert told == fingerprint([[-5, -1, 0], [12, 53]])
+
+
+def documented(label, size):
+    """DEALS.md: the stream of a label."""
+    return hashlib.shake_256(SECRET + f"nine-arena/1/{label}".encode()).digest(size)
+
+
+def test_every_stream_is_the_documented_one():
+    """What else is derived from the secret, by the page's table."""
+    deals = Deals(SECRET)
+    assert documented("order/m", 8) == deals.place("m")
+    ranks = {name: documented(f"tables/0/1/{name}", 8) for name in ("a@1", "ß@1")}
+    assert ranks == deals.ranks("0/1", ["a@1", "ß@1"])
+    assert int.from_bytes(documented("seed/m/3", 4), "big") // 2 == deals.seed("m", 3)
+    assert documented("name/m", 8).hex() == deals.opaque("m")
+    pack = tuple(range(40))
+    key = SECRET + b"nine-arena/1/deck/p/2/3"
+    deck = deals.deck("p", 2, 3, pack)
+    assert (tuple(plain_shuffle(key, pack)), 7) == (deck.cards, len(deck.reshuffle(1, range(7))))
+    assert plain_shuffle(key + b"/2", pack[:30]) == deck.reshuffle(2, pack[:30])
+
+
+def test_turn_ids_are_the_documented_ones():
+    """Four bytes a question, the low five bits of each a letter; far beyond the first squeeze."""
+    letters = "0123456789abcdefghjkmnpqrstvwxyz"
+    stream = documented("turn/m", 4 * 2_100)
+    ids = Deals(SECRET).turn_ids("m")
+    for number in (1, 2, 3, 510, 511, 512, 513, 1_023, 1_024, 2_099):
+        four = stream[4 * number : 4 * number + 4]
+        assert f"{number}-{''.join(letters[byte % 32] for byte in four)}" == ids(number)
+
+
+def test_a_stream_goes_on_for_ever():
+    """However often it is squeezed, it is one stream."""
+    assert hashlib.shake_256(b"key").digest(1_000) == bytes(islice(_stream(b"key", 10), 1_000))
 
 
 def test_ranks_and_circles_hold_everybody_once():

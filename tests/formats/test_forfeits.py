@@ -66,6 +66,12 @@ def test_strokes_alone_prove_nothing_against_a_forfeit_that_was_never_seen():
     assert evidence(Forfeits(enough, 1, 0, sure), MARGIN) < 1.0
 
 
+def test_a_sure_lead_of_half_a_stroke_costs_what_a_forfeit_costs():
+    """Only a share of forfeits can take it back; each costs the margin and the lead."""
+    found = evidence(Forfeits(1_000, 0, 0, Lead(0.5, 1e-6)), MARGIN)
+    assert found == pytest.approx(-1_000 * math.log1p(-0.5 / (MARGIN + 0.5)), rel=1e-4)
+
+
 def test_where_there_is_nothing_to_explain_there_is_no_evidence():
     """Behind, or ahead by less than its forfeits cost; or without a match that nobody forfeited."""
     assert evidence(Forfeits(100, 0, 0, Lead(-1.0, 0.5)), MARGIN) == 0.0

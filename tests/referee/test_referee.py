@@ -15,7 +15,7 @@ GAMES = {game.name: game for game in (PLAY_NINE, FOUR_CARD_GOLF)}
 DEALS = Deals(secret_from_seed("referee"))
 
 
-def made(game="play-nine", seats=2, deal=0, **settings):
+def made(game="play-nine", seats=2, deal=0, onlooker=None, **settings):
     """A referee for a fresh match."""
     rules = GAMES[game]
     spec = MatchSpec(
@@ -27,7 +27,7 @@ def made(game="play-nine", seats=2, deal=0, **settings):
         seats=tuple(f"bot{seat}@1" for seat in range(seats)),
     )
     chosen = Settings(game=game, seats=seats, turn_cap=rules.turn_cap, **settings)
-    return Referee(spec, game=rules, deals=DEALS, settings=chosen)
+    return Referee(spec, game=rules, deals=DEALS, settings=chosen, onlooker=onlooker)
 
 
 def play(referee, policy, fails=None):
@@ -132,7 +132,36 @@ def test_an_illegal_move_is_a_fault_that_names_what_was_legal():
     assert FaultKind.ILLEGAL is fault.kind
     assert fault.line.startswith("tee 7 7x")
     assert len(fault.line) <= 200
-    assert "tee 0 1" in fault.message
+    assert fault.message.endswith(" is not in `legal`: tee 0 1, tee 0 2, tee 0 3, … (28 moves)")
+
+
+class Onlooker:
+    """Knows who fell."""
+
+    def __init__(self):
+        self.fell = []
+
+    def moved(self, game, move):
+        """Nothing to note."""
+
+    def fallen(self, seat):
+        self.fell.append(seat)
+
+
+def test_a_fall_is_news_and_an_onlooker_hears_of_it():
+    """Also where the others play on; a move alone is no news."""
+    onlooker = Onlooker()
+    referee = made(seats=3, onlooker=onlooker)
+    referee.begin()
+    referee.take_notices()
+    for seat in referee.asked:
+        referee.answer(seat, referee.question(seat, bank_ms=1).legal[0])
+    assert not referee.news
+    (seat,) = referee.asked
+    referee.fail(seat, TIMEOUT)
+    assert referee.news
+    assert referee.asked
+    assert [seat] == onlooker.fell
 
 
 def test_an_illegal_move_in_a_turn_leaves_no_trace():
