@@ -182,6 +182,7 @@ def test_a_field_of_one_author_is_refused_when_authors_don_t_meet():
         (501, {"tables": 10}, "501 bots are more than 500"),
         (20, {"deals": 1_000_000}, "380,000,000 matches are more than"),
         (400, {"seats": 4, "tables": 50_000}, "would take too long to find"),
+        (300, {"seats": 4, "tables": 10_000}, "would take too long to find"),
     ],
 )
 def test_what_would_take_for_ever_is_refused(bots, settings, words):

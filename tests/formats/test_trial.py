@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from arena.formats import trial
-from arena.formats.trial import FORFEITS, SKEW, SequentialTrial, bounds
+from arena.formats.trial import FORFEITS, SKEW, Bounds, SequentialTrial, bounds
 from arena.model import ADJUSTED, RESULTS, Settings, TrialSettings, TrialVerdict, UserError
 from arena.schedule import Lead, NoResults, ScheduleEnd, Wave
 
@@ -37,6 +37,23 @@ def test_the_bounds_are_wald_s():
     assert found.verdict is TrialVerdict.UNDECIDED
     assert bounds(test, Lead(4.0, 0.8)).verdict is TrialVerdict.BETTER
     assert bounds(test, Lead(-1.0, 0.8)).verdict is TrialVerdict.NOT_BETTER
+
+
+def test_a_bound_that_is_reached_is_a_verdict():
+    """Reached, not passed."""
+    assert Bounds(-1.0, -1.0, 1.0).verdict is TrialVerdict.NOT_BETTER
+    assert Bounds(-1.0, 1.0, 1.0).verdict is TrialVerdict.BETTER
+
+
+@pytest.mark.parametrize(
+    ("strokes", "errors"), [(1.7, 1.7 / 0.8), (0.9, 1.1 / 0.8), (50.0, 3.0), (-9.0, 3.0)]
+)
+def test_the_correction_for_skewness_is_johnson_s(strokes, errors):
+    """By the distance from what would be rejected, in errors, and no further than is asked."""
+    test = TrialSettings(new="new", effect=2.0, skew=3.0)
+    corrected = strokes + 0.8 * -0.3 / 6 * (1 + 2 * errors**2)
+    found = bounds(test, Lead(strokes, 0.8, -0.3)).ratio
+    assert found == pytest.approx(2.0 * (corrected - 1.0) / 0.8**2)
 
 
 def test_it_goes_on_until_it_is_known(made, shown, checked):

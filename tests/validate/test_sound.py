@@ -71,11 +71,39 @@ def test_an_entrant_that_could_be_no_file_name_is_refused(changes, words):
 
 
 @pytest.mark.parametrize(
-    "changes", [{"commitment": "not this"}, {"secret": "ab"}, {"secret": "zz" * 32}]
+    ("changes", "words"),
+    [
+        ({"commitment": "not this"}, "its commitment is no hash"),
+        ({"secret": "ab"}, "its secret is not 64 hex digits"),
+        ({"secret": "zz" * 32}, "its secret is not 64 hex digits"),
+    ],
 )
-def test_hashes_and_secrets_are_what_they_should_be(changes):
+def test_hashes_and_secrets_are_what_they_should_be(changes, words):
     """Nothing else is decoded as one."""
-    assert event_fault(replaced(EVENT, **changes)) != ""
+    assert words == event_fault(replaced(EVENT, **changes))
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"sigma": 4_000.0}, ""),
+        ({"sigma": 4_001.0}, "sigma 4001 is more than 1000 times beta 4"),
+        ({"sigma": 400.0, "least_spread": 0.01}, ""),
+        (
+            {"sigma": 401.0, "least_spread": 0.01},
+            "sigma 401 is more than 10000 times beta times least_spread, 0.04",
+        ),
+        ({"tau": 8.0}, ""),
+        ({"tau": 9.0}, "tau 9 is not between 0 and sigma 8"),
+        ({"tau": -1.0}, "tau -1 is not between 0 and sigma 8"),
+    ],
+)
+def test_ratings_can_be_computed_with_an_event_s_constants(changes, words):
+    """What the fit has digits for, to the very number."""
+    rating = replaced(EVENT.settings.rating, sigma=8.0, beta=4.0, least_spread=1.0)
+    settings = replaced(EVENT.settings, rating=replaced(rating, **changes))
+    expected = f"its rating: {words}" if words else ""
+    assert expected == event_fault(replaced(EVENT, settings=settings))
 
 
 @pytest.mark.parametrize(

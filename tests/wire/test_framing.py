@@ -49,3 +49,13 @@ def test_full_says_when_to_leave_the_rest_in_the_pipe():
     assert not framer.full
     framer.receive(b"x")
     assert framer.full
+
+
+def test_a_line_in_pieces_is_whole_and_so_is_the_next():
+    """What was looked through of one line is not left out of another; a line may be empty."""
+    framer = Framer(LIMIT)
+    framer.receive(b"\nabcdef")
+    assert b"" == framer.next_line()
+    assert framer.next_line() is None
+    framer.receive(b"g\nh\n\ni")
+    assert [b"abcdefg", b"h", b"", None] == [framer.next_line() for _ in range(4)]

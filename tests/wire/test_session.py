@@ -7,8 +7,18 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from arena.model import FaultKind
-from arena.wire.messages import Act, Answer, BotLimits, Hello, MatchEnd, Next, Ready, Rules
-from arena.wire.session import MAX_BRACKETS, BotSession, Pending, SessionState, WireFault
+from arena.wire.messages import (
+    PROTOCOL,
+    Act,
+    Answer,
+    BotLimits,
+    Hello,
+    MatchEnd,
+    Next,
+    Ready,
+    Rules,
+)
+from arena.wire.session import MAX_BRACKETS, BotSession, Pending, SessionState, WireFault, shown
 
 LIMIT = 200
 
@@ -87,6 +97,7 @@ def test_the_short_way_says_the_same(data, before):
 def test_a_bot_may_ask_for_less():
     """What it says when it is ready is known afterwards; nobody is lean unasked."""
     plain, lean = BotSession(LIMIT), BotSession(LIMIT)
+    assert not plain.lean
     for session, line in (
         (plain, b'{"type":"ready"}\n'),
         (lean, b'{"type":"ready","lean":true}\n'),
@@ -99,6 +110,20 @@ def test_a_bot_may_ask_for_less():
     assert b'{"type":"next","turn":"3-xxxx","bank_ms":5,"events":[],"drawn":0}\n' == lean.ask(
         Next("3-xxxx", 5, (), 0)
     )
+
+
+def test_the_first_line_is_hello():
+    """With the rules and limits that are in force."""
+    line = BotSession(LIMIT).hello(HELLO)
+    assert line.startswith(b'{"type":"hello","protocol":1,"game":"any","rules":{"seats":2,')
+    assert line.endswith(b"}\n")
+    assert 1 == PROTOCOL
+
+
+def test_two_hundred_characters_of_a_line_are_kept():
+    """A longer one shows that it was longer."""
+    assert "x" * 200 == shown(b"x" * 200)
+    assert "x" * 200 + "…" == shown(b"x" * 201) == shown(b"x" * 5_000)
 
 
 def test_an_ordinary_answer_takes_the_short_way():
