@@ -21,7 +21,7 @@ def test_before_the_first_match_nothing_is_known():
     """Nobody is ahead, nobody is out, and no number of errors is enough."""
     nothing = NoResults()
     assert () == nothing.order() == nothing.withdrawn
-    assert Lead(0.0, math.inf) == nothing.lead("a", "b")
+    assert (0.0, math.inf, 0.0) == nothing.lead("a", "b")
     assert math.inf == nothing.separation(2, 1)
     assert (0, 0, 0, nothing.lead("a", "b")) == nothing.forfeits("a", "b")
 
@@ -68,4 +68,4 @@ def test_who_is_surely_apart_is_no_burden_for_the_others(strokes, pairs, errors)
 
 def test_a_lead_is_counted_in_errors():
     """Few strokes that are sure are more than many that are not."""
-    assert 2.0 == step_down([Lead(30.0, 20.0), Lead(0.5, 0.1)], 3, float)
+    assert 1.0 == step_down([Lead(9.0, 4.0), Lead(0.5, 0.1)], 3, float)

@@ -54,6 +54,8 @@ def test_each_rotation_seats_the_same_circle_one_further(game):
     assert [record.seats for record in records] == [
         tuple(circle[(seat + it) % 3] for seat in range(3)) for it in range(3)
     ]
+    assert records[0] == play_match(GAMES[game], policies, deals=deals, deal=0)
+    assert records[0] == play_match(GAMES[game], policies, deals=deals)
     assert len({record.deck for record in records}) == 1
     assert len({record.totals for record in records}) == 1
 

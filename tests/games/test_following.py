@@ -35,6 +35,7 @@ def test_a_followed_hole_is_the_same_hole(game, order):
             assert seats == shown.to_act()
             for seat in seats:
                 assert plain.view(seat) == shown.view(seat)
+                assert plain.legal(seat) == shown.legal(seat)
                 assert plain.fallback(seat) == shown.fallback(seat)
                 assert plain.drawn(seat) == shown.drawn(seat)
                 move = choose.choice(plain.legal(seat))
