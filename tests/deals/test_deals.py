@@ -6,6 +6,7 @@ from collections import Counter
 from itertools import islice
 from pathlib import Path
 
+import msgspec
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -19,7 +20,7 @@ from arena.deals import (
     with_beacon,
 )
 from arena.games.play_nine import GAME
-from arena.model import Entrant, Settings
+from arena.model import Entrant, Settings, pairing_id
 
 VECTORS = Path(__file__).parents[2] / "protocol" / "vectors" / "deals.json"
 SECRET = secret_from_seed("tests")
@@ -85,6 +86,21 @@ def test_the_published_vectors_recompute():
     }
     text = json.dumps(sealed, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
     assert vectors["commitment"]["value"] == hashlib.sha256(text.encode()).hexdigest()
+
+
+def test_ids_and_the_commitment_are_those_of_the_vectors():
+    """By the model: what settings are by default is part of what was published."""
+    vectors = json.loads(VECTORS.read_text())
+    assert vectors["pairing"]["id"] == pairing_id(vectors["pairing"]["entrants"])
+    published = vectors["commitment"]
+    settings = Settings(game="play-nine", seats=3)
+    assert published["settings"] == msgspec.json.decode(msgspec.json.encode(settings))
+    entrants = [
+        Entrant(id=name, name=name, version="1", author=author, hash=content)
+        for name, author, content in published["entrants"]
+    ]
+    secret = bytes.fromhex(vectors["secret"])
+    assert published["value"] == commitment(secret, settings, entrants)
 
 
 def test_streams_don_t_depend_on_what_was_asked_before():

@@ -45,9 +45,9 @@ def test_a_line_of_exactly_the_limit_passes_and_one_more_does_not():
 def test_full_says_when_to_leave_the_rest_in_the_pipe():
     """A framer holds no more than a line and what came with one read."""
     framer = Framer(LIMIT)
-    framer.receive(b"x" * LIMIT)
+    assert not framer.receive(b"x" * LIMIT)
     assert not framer.full
-    framer.receive(b"x")
+    assert framer.receive(b"x")
     assert framer.full
 
 

@@ -218,11 +218,15 @@ def test_one_question_consumes_one_line_and_a_line_too_many_is_the_next_answer()
 
 
 def test_a_first_line_with_too_many_brackets_is_no_ready():
-    """The bound holds for `ready` as well."""
-    session = BotSession(LIMIT)
-    session.hello(HELLO)
-    session.receive(b'{"type":"ready","x":' + b"[" * 65 + b"]" * 65 + b"}\n")
-    assert FaultKind.START is session.next_event().kind
+    """The bound holds for `ready` as well, to the very number."""
+    events = []
+    for many in (MAX_BRACKETS - 1, MAX_BRACKETS):
+        session = BotSession(LIMIT)
+        session.hello(HELLO)
+        session.receive(b'{"type":"ready","x":' + b"[" * many + b"]" * many + b"}\n")
+        events.append(session.next_event())
+    assert Ready() == events[0]
+    assert FaultKind.START is events[1].kind
 
 
 @pytest.mark.parametrize(
