@@ -7,7 +7,8 @@ from msgspec import UNSET
 from arena import registry
 from arena.formats import options_of, settings_members
 from arena.formats.round_robin import RoundRobin
-from arena.model import Frozen, RaceSettings, Settings, UserError
+from arena.model import Frozen, RaceSettings, Settings, TrialSettings, UserError
+from arena.model.event import FORMAT
 
 
 class EveryOptions(Frozen, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -67,3 +68,28 @@ def test_options_of_a_foreign_event_are_checked_when_they_are_read():
 def test_looks_of_a_format_of_ones_own_count(options, looks):
     """Ranks of an event that looked several times are told apart more carefully."""
     assert looks == Settings(game="play-nine", options=options).looks
+
+
+@pytest.mark.parametrize(
+    ("settings", "looks"),
+    [
+        ({}, 1),
+        ({"trial": TrialSettings(new="x", looks=7)}, 7),
+        ({"racing": RaceSettings(looks=5)}, 5),
+        ({"racing": RaceSettings()}, 10),
+        ({"options": {"looks": 4}}, 4),
+        ({"options": {"looks": 1}}, 1),
+        ({"options": {"looks": 2.5}}, 1),
+        ({"options": {"other": 3}}, 1),
+    ],
+)
+def test_how_often_a_format_looks_is_in_its_settings(settings, looks):
+    """Of any format; one look if they don't say."""
+    assert looks == Settings(game="play-nine", **settings).looks
+
+
+def test_what_the_first_events_did_not_state_is_as_it_was():
+    """Defaults that older folders are read by."""
+    settings = Settings(game="play-nine")
+    assert (3, 0.5, 1) == (settings.withdrawn_after, settings.annulled_below, settings.rule)
+    assert 1 == FORMAT
