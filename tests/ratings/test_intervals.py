@@ -108,6 +108,11 @@ def test_wilson_for_plain_wins():
     assert win_interval(found) == pytest.approx((0.3968, 0.8922), abs=0.015)
 
 
+def test_of_one_deal_a_quarter_was_won():
+    """It shows no spread of its own: Wilson's interval for a share of 1/4 of one."""
+    assert win_interval(average([stratum((1, 4))])) == pytest.approx((0.0147, 0.8821), abs=1e-3)
+
+
 def test_all_won_is_not_certain():
     """The interval keeps its width at the ends."""
     found = average([stratum(*[(2, 2)] * 20)])

@@ -109,7 +109,8 @@ def test_the_same_outcomes_give_the_same_digest():
 
 def test_a_fault_with_two_seats_ends_the_match():
     """The forfeiter is last, the cut hole has no scores, the fault says where it fell."""
-    record = play(made(), rnd(1), at((0, 30), TIMEOUT))
+    referee = made()
+    record = play(referee, rnd(1), at((0, 30), TIMEOUT))
     assert (2, 1) == record.places
     (fault,) = record.faults
     assert (FaultKind.TIMEOUT, 0, "x", "exit 1") == (
@@ -121,6 +122,8 @@ def test_a_fault_with_two_seats_ends_the_match():
     assert fault.turn in (30, 31, 32)
     assert fault.hole == len(record.holes)
     assert () == record.holes[-1].scores
+    told = [(seat, note) for seat, note in referee.take_notices() if isinstance(note, MatchEnd)]
+    assert [(1, MatchEnd(totals=record.totals, places=(2, 1)))] == told
     finished = record.holes[:-1]
     assert tuple(sum(h.scores[s] for h in finished) for s in (0, 1)) == record.totals
 
