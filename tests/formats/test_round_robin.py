@@ -189,3 +189,13 @@ def test_what_would_take_for_ever_is_refused(bots, settings, words):
     """An event.json may state any numbers; nobody waits to learn that they are too large."""
     with pytest.raises(UserError, match=words):
         schedule(bots, **settings)
+
+
+def test_a_series_is_named_after_its_pairing_its_first_deal_and_its_place():
+    """No two have one name, and a folder's log names them so."""
+    made = [each for b in whole(schedule(3, deals=4, series=2)) for each in b.series]
+    assert len(made) == len({each.id for each in made})
+    for each in made:
+        first = each.matches[0]
+        assert each.id.startswith(f"{first.pairing}-{min(m.deal for m in each.matches):06d}-s")
+        assert {each.id} == {match.series for match in each.matches}
