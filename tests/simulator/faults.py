@@ -37,6 +37,9 @@ EVERYWHERE = (
     Kind("kill parent", ("tick",), 60, weight=2),
     Kind("power cut", ("disk", "sync", "write", "rename"), 120, _CUTS, weight=4),
     Kind("power cut", ("tick",), 60, _CUTS, weight=2),
+    Kind("kill parent", ("conclusion",), 50),
+    Kind("power cut", ("conclusion",), 50, _CUTS, weight=2),
+    Kind("disk error", ("conclusion",), 50, ("ENOSPC 1", "EIO 1")),
     Kind("stop", ("tick",), 60, ("int", "int int", "term", "usr1"), weight=3),
     Kind("rot", ("life",), 3, ("matches.jsonl", "matches.index")),
     Kind("time", ("life",), 3, ("0.5", "4")),
@@ -126,8 +129,10 @@ class Faults:
 
     def on_disk(self, kind: str) -> None:
         """One more operation: OSError if it fails, KilledError if it kills the process."""
-        for fault in (*self.count("disk"), *self.count(kind)):
-            self.world.strike(fault, kind)
+        places = ("disk", kind, "conclusion") if self.world.closing else ("disk", kind)
+        for place in places:
+            for fault in self.count(place):
+                self.world.strike(fault, kind)
         if not self.short and (error := self.error(kind)):
             raise error
 

@@ -103,11 +103,11 @@ HISTORY = (
         -1,
     ),
     Defect(
-        "attempt-twice",
-        "An attempt at a series that left no record leaves its number to the next one.",
-        "arena/executors/attempts.py",
-        "attempt = max(wanted, self._next.get(series.id, 0))",
-        "attempt = wanted",
+        "stop-unheard",
+        "A stop doesn't wake workers that wait for a series: the event hangs.",
+        "arena/executors/series_queue.py",
+        "        self.over.set()\n        self._waiting.unpark_all()\n",
+        "        self.over.set()\n",
         -1,
     ),
     Defect(

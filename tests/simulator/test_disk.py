@@ -24,6 +24,8 @@ class World:
 class Machine:
     """A disk, and the process that uses it."""
 
+    closing = False
+
     def __init__(self, root, faults=()):
         self._faults = Faults(faults)
         self._faults.world = self
