@@ -1,4 +1,4 @@
-"""The simulator finds defects: each of those that are planted, by the seed that is named with it."""
+"""The simulator finds defects: each that is planted, by the seed that is named with it."""
 
 from pathlib import Path
 
