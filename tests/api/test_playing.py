@@ -1,7 +1,9 @@
 """Playing by functions: options, functions as bots, event loops that run already, stopping."""
 
 import asyncio
+import functools
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -58,6 +60,18 @@ def test_options_that_no_event_can_have_are_refused(options, words):
         arena.ClusterOptions(place="local:1", tls_ca="ca.pem")
 
 
+def in_a_thread(test):
+    """Run a test where no loop runs: Playwright leaves one in the main thread."""
+
+    @functools.wraps(test)
+    def run():
+        with ThreadPoolExecutor(1) as pool:
+            pool.submit(test).result()
+
+    return run
+
+
+@in_a_thread
 def test_a_call_in_a_running_loop_is_made_in_a_thread():
     """Of trio, of asyncio, and directly where none runs; errors come through."""
     here = threading.current_thread()
@@ -101,6 +115,7 @@ async def test_cancelling_in_trio_stops_at_once_and_waits():
     assert progress.stopping
 
 
+@in_a_thread
 def test_cancelling_in_asyncio_stops_at_once_and_waits():
     """The same there."""
     progress, stopped, over = Progress(), threading.Event(), []
