@@ -32,6 +32,7 @@ ROOMS = """audit deals formats games in_process luck model ratings referee repla
     validate wire"""
 TESTS = {
     "in_process": ["tests/engine/test_in_process.py"],
+    "replay": ["tests/replay", "tests/referee/test_replaying.py"],
     "schedule": ["tests/test_schedule.py"],
     # Nouns for all; it has no tests of its own.
     "model": ["tests/deals", "tests/formats", "tests/referee", "tests/validate"],
