@@ -54,7 +54,7 @@ EVERYWHERE = (
 LOCAL = (
     Kind("kill worker", ("match",), 150, weight=4),
     Kind("kill worker", ("line", "start"), 100, weight=2),
-    Kind("no process", ("spawn",), 6, ("EAGAIN 1", "ENOMEM 3", "EMFILE 2"), weight=2),
+    Kind("no process", ("spawn",), 6, ("EAGAIN 1", "ENOMEM 3", "EMFILE life"), weight=2),
     Kind("spawner", ("open pipes",), 8, ("1", "5")),
     Kind("spawner", ("match",), 150, ("1", "3"), weight=2),
     Kind("slow worker", ("match",), 100, ("30", "0.2")),
@@ -137,10 +137,17 @@ class Faults:
             raise error
 
     def last(self, place: str, how: str) -> None:
-        """An error that the next operations there meet, too: `how` is its name and how many do."""
+        """An error that the next operations there meet, too: `how` is its name and how many do.
+
+        For `life` it is all of the command that runs.
+        """
         name, times = how.split()
-        self._lasting[place] = name, int(times)
+        self._lasting[place] = name, math.inf if times == "life" else int(times)
         self.short = place == "write" and name == "ENOSPC"
+
+    def end_life(self) -> None:
+        """Another command begins."""
+        self._lasting = {place: left for place, left in self._lasting.items() if left[1] < math.inf}
 
     def error(self, place: str) -> OSError | None:
         """The error that an operation meets, if any."""

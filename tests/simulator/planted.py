@@ -38,7 +38,7 @@ HISTORY = (
         "arena/executors/dask.py",
         "while self._arrived and self._arrived[0][0] <= durable:",
         "while self._arrived and durable >= 0:",
-        -1,
+        2,
     ),
     Defect(
         "forgotten-event",
@@ -46,7 +46,7 @@ HISTORY = (
         "arena/executors/dask.py",
         "                for block, _ in jobs.values():\n                    self._queue.put_back(block)\n                return 0\n",
         "                return 0\n",
-        -1,
+        17,
     ),
     Defect(
         "closed-number",
@@ -60,7 +60,7 @@ HISTORY = (
         "                pass\n"
         "        process, input_, self._output = start_worker(bufsize=0)\n"
         "        self._number = self._output.fileno()\n",
-        -1,
+        12,
     ),
     Defect(
         "worker-left",
@@ -68,7 +68,7 @@ HISTORY = (
         "arena/executors/local.py",
         "            finally:\n                with trio.CancelScope(shield=True):\n",
         "            finally:\n                with trio.CancelScope(shield=bool(voids)):\n",
-        -1,
+        12,
     ),
     Defect(
         "files-left",
@@ -76,7 +76,7 @@ HISTORY = (
         "arena/store/recovery.py",
         "    except BaseException:\n        file.close()\n        raise\n    return file, note\n",
         "    except KeyboardInterrupt:\n        file.close()\n        raise\n    return file, note\n",
-        -1,
+        21,
     ),
     Defect(
         "index-name",
@@ -84,7 +84,7 @@ HISTORY = (
         "arena/store/index.py",
         "        files.sync_folder(self._folder)\n",
         "",
-        -1,
+        242,
     ),
     Defect(
         "failed-sync",
@@ -92,7 +92,7 @@ HISTORY = (
         "arena/store/recovery.py",
         "            _rewrite(path, file, mark, end)\n",
         "            pass\n",
-        -1,
+        97,
     ),
     Defect(
         "half-written",
@@ -100,7 +100,7 @@ HISTORY = (
         "arena/store/folder.py",
         "            file.flush()\n            files.sync(file)\n",
         "            file.flush()\n",
-        -1,
+        6,
     ),
     Defect(
         "stop-unheard",
@@ -108,7 +108,7 @@ HISTORY = (
         "arena/executors/series_queue.py",
         "        self.over.set()\n        self._waiting.unpark_all()\n",
         "        self.over.set()\n",
-        -1,
+        0,
     ),
     Defect(
         "concluded-early",
@@ -116,7 +116,7 @@ HISTORY = (
         "arena/event/tournament.py",
         "        table = self.publish()\n        remove_from_event(event.entrants, store.folder)\n        store.forget()\n",
         "        store.forget()\n        table = self.publish()\n        remove_from_event(event.entrants, store.folder)\n",
-        -1,
+        4,
     ),
 )
 NEW = (
@@ -131,7 +131,7 @@ NEW = (
             "                raise failed\n"
             "            try:"
         ),
-        -1,
+        363,
     ),
     Defect(
         "recovery-looks-for-torn-only",
@@ -144,7 +144,7 @@ NEW = (
             "            break"
         ),
         "    end = next((line.start for line in read_lines(folder, mark) if line.torn), end)",
-        -1,
+        242,
     ),
     Defect(
         "renamed-before-synced",
@@ -160,7 +160,7 @@ NEW = (
             "            files.rename(temporary, path)\n"
             "            files.sync(file)  # and the name below: one barrier after the other"
         ),
-        -1,
+        9,
     ),
     Defect(
         "close-forgets-worker-first",
@@ -182,7 +182,7 @@ NEW = (
             "            while await self._some():\n"
             "                pass"
         ),
-        -1,
+        270,
     ),
     Defect(
         "explained-voids-without-limit",
@@ -190,7 +190,7 @@ NEW = (
         "arena/executors/attempts.py",
         ("        if self._voids[series.id] <= RETRIES:\n            return True"),
         ("        if self._unexplained[series.id] <= RETRIES:\n            return True"),
-        -1,
+        25,
     ),
     Defect(
         "arrived-before-written",
@@ -206,7 +206,7 @@ NEW = (
             "            self._executor.arrived(future)\n"
             "        count = self._take(node, slot, jobs, played)"
         ),
-        -1,
+        2,
     ),
     Defect(
         "drop-skips-workers-being-admitted",
@@ -226,7 +226,7 @@ NEW = (
             "            if unfit.crowded == gone.fit.host:\n"
             "                unfit.until = 0.0"
         ),
-        -1,
+        2,
     ),
     Defect(
         "concluded-in-one-step",
@@ -245,7 +245,7 @@ NEW = (
             "        remove_from_event(event.entrants, store.folder)\n"
             "        return table"
         ),
-        -1,
+        4,
     ),
 )
 DEFECTS = {defect.name: defect for defect in (*HISTORY, *NEW)}

@@ -90,6 +90,7 @@ class World:
 
     def new_parent(self) -> Process:
         self.lives += 1
+        self.faults.end_life()
         self.cut = ""
         self.parent = Process(self, f"parent {self.lives}")
         self._signals = None

@@ -1,0 +1,21 @@
+"""The simulator finds bugs: each planted defect breaks a promise at its seed, today's code none."""
+
+import pytest
+
+from tests.simulator.planted import DEFECTS, ROOT, plant, run
+from tests.simulator.simulate import simulate
+
+
+@pytest.mark.long("each planted defect found by the simulator", quick=("half-written",))
+@pytest.mark.parametrize("name", DEFECTS)
+def test_a_planted_defect_is_found_by_its_seed(tmp_path, name):
+    defect = DEFECTS[name]
+    plant(defect, tmp_path)
+    seed, _ = run(tmp_path, first=defect.seed, seeds=1)
+    assert seed == defect.seed, f"{name} is not found"
+    assert not simulate(defect.seed).violations
+
+
+def test_every_planted_defect_fits():
+    for defect in DEFECTS.values():
+        assert (ROOT / defect.file).read_text().count(defect.old) == 1, defect.name
