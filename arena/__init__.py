@@ -5,8 +5,6 @@ is private and may change without notice. A name is loaded when it is first used
 loads nothing heavy.
 """
 
-from __future__ import annotations
-
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 

@@ -5,8 +5,6 @@ the spawner loads it. Invariant: no failure that a bot can cause by itself count
 `ran_out_in` is only for messages of the arena's own parts.
 """
 
-from __future__ import annotations
-
 import errno
 
 NO_PROCESSES = "no more processes (`ulimit -u`, or the control group's pids.max)"

@@ -13,8 +13,6 @@ Invariant: no clock, no process, no input but the outcomes; the same outcomes gi
 record.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

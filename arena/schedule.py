@@ -7,8 +7,6 @@ played, and can be made again from the log.
 Invariant: pure; a wave is a function of the event and of the counted matches before it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple, Protocol
 

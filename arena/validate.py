@@ -8,8 +8,6 @@ Pure. Invariant: in what passes every seat has an entrant, a total and a place, 
 are labels: they may be file names, and words of a command that is printed for copying.
 """
 
-from __future__ import annotations
-
 import re
 import unicodedata
 

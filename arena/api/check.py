@@ -1,7 +1,5 @@
 """Check bots (`arena check`): prepared as for an event, each examined alone."""
 
-from __future__ import annotations
-
 import multiprocessing
 import os
 import sys

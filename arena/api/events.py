@@ -1,7 +1,5 @@
 """Play events: prepare, run, resume, add bots, compare, merge shards, forecast; play one match."""
 
-from __future__ import annotations
-
 import os
 import signal
 from collections.abc import Callable, Sequence

@@ -1,7 +1,5 @@
 """Feed a recorded transcript to a bot, and compare its answers (`arena feed`)."""
 
-from __future__ import annotations
-
 import os
 import shlex
 import shutil

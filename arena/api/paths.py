@@ -1,7 +1,5 @@
 """What a script may name: one path or several, and example bots by their names."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Sequence
 from pathlib import Path

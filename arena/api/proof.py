@@ -1,7 +1,5 @@
 """Verify, audit and publish results folders."""
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path

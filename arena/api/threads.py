@@ -5,8 +5,6 @@ that is called from a running loop plays in a thread, and blocks the caller all 
 `run_async` does not block. Invariant: play has stopped when a function returns or raises.
 """
 
-from __future__ import annotations
-
 import contextvars
 import sys
 import threading

@@ -4,8 +4,6 @@ Each part corrects its p-values for all bots or pairs that it asks about. A repo
 multiplies them by n (Bonferroni).
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Protocol
 

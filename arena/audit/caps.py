@@ -4,8 +4,6 @@ A pair is compared with the field: so many of all rated deals have a capped hole
 a draw from them. That is exact whatever the holes of a rated deal have in common.
 """
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from itertools import combinations
 

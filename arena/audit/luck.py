@@ -4,8 +4,6 @@ A mean far from 0 says that the deals were not random, that a bot knew of them, 
 evaluator is wrong. The unit is the rated deal.
 """
 
-from __future__ import annotations
-
 from arena.audit.chance import both_tails, holm
 from arena.audit.rated_deals import RatedDeal
 from arena.audit.report import Luck

@@ -4,8 +4,6 @@ Invariant: a *whole* one has all rotations, each a turn of the others' seats, wi
 Only these are compared, so that a fault is never taken for skill.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import groupby
 

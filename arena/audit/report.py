@@ -4,8 +4,6 @@ Invariant: `p` is what chance alone does to a whole report: in a fair event one 
 has any that is 0.05 or less, however many bots, pairs and parts it has. `p_alone` is of that row.
 """
 
-from __future__ import annotations
-
 import enum
 
 from arena.model import Frozen

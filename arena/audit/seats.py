@@ -4,8 +4,6 @@ The unit is the rated deal: in it each bot has each seat once, so skill cancels 
 is the seat's. Sums are of whole numbers: strokes times the number of seats.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from arena.audit.rated_deals import RatedDeal, centred, full_holes

@@ -9,8 +9,6 @@ Invariant: what `unpack` publishes has that sum, read from its files; nothing is
 link, and none leads outside.
 """
 
-from __future__ import annotations
-
 import errno
 import hashlib
 import os

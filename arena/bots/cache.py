@@ -8,8 +8,6 @@ may fill and read the same cache at once. Entries that other users could have ma
 killed arena leaves folders with the temporary prefix, which the next one removes.
 """
 
-from __future__ import annotations
-
 import contextlib
 import errno
 import fcntl

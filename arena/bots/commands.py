@@ -5,8 +5,6 @@ Invariant: the first word of every result is an absolute path, below /bot (the b
 of a program outside that the result's `expose` shows.
 """
 
-from __future__ import annotations
-
 import os
 import posixpath
 import re

@@ -5,8 +5,6 @@ Invariant: everything known of a candidate was read from its snapshot, not from 
 author may be editing.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import stat

@@ -10,8 +10,6 @@ fills a folder that is copied over the bot's files; when it returns or raises, t
 it started have ended.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import platform

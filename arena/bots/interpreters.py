@@ -13,8 +13,6 @@ contains neither the current folder nor a home: a bot must not read its opponent
 keys through the folders of its interpreter.
 """
 
-from __future__ import annotations
-
 import contextlib
 import functools
 import os

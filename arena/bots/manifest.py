@@ -4,8 +4,6 @@ Invariant: a `Manifest` holds only valid values; all mistakes of a file are repo
 with its line.
 """
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Callable

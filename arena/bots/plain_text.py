@@ -4,8 +4,6 @@ Invariant: the result is one line of printable characters, so that no bot's name
 can move a cursor, hide text or forge a second line.
 """
 
-from __future__ import annotations
-
 import difflib
 import json
 import re

@@ -3,8 +3,6 @@
 Invariant: every text in a `Problem`, a note or a `NotRun` is fit for a terminal.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass

@@ -16,8 +16,6 @@ A prepared event carries its bots' snapshots in its own folder, as bots/<content
 has been played; one taken from there goes through the cache like any other.
 """
 
-from __future__ import annotations
-
 import contextlib
 import hashlib
 import os

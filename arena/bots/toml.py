@@ -8,8 +8,6 @@ Invariant: up to the first syntax error, where tomllib stops, both see the same 
 that tomllib reads is longer, deeper or more than was counted.
 """
 
-from __future__ import annotations
-
 import contextlib
 import json
 import re

@@ -4,8 +4,6 @@ Invariant: when `run` returns or raises, or this process is killed, the tool has
 it started.
 """
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os

@@ -5,8 +5,6 @@ can't open, links to anywhere. Invariant: no link is followed, not even the top 
 recurses, and only what lies in the given folder is changed.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import shutil

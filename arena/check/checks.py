@@ -4,8 +4,6 @@ A check is a coroutine that starts fresh processes of the bot and returns figure
 raises `MistakeError` for a mistake, `CheckWarning` for a weakness, `CheckSkipped` if it cannot run.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AbstractAsyncContextManager

@@ -12,8 +12,6 @@ in a fresh process, wait so long before the first probe, and let the bot die aft
 Invariant: a `Conversation` that raised `MistakeError` has killed its bot and is of no further use.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Callable, Sequence

@@ -5,8 +5,6 @@ mistake. Stronger evidence comes first: how the process died, then what it did n
 it wrote. `lines.py` judges a line; `mistakes.toml` has the words.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 

@@ -1,7 +1,5 @@
 """Examine one bot: start fresh processes of it for the checks, and collect what they show."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, suppress

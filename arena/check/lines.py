@@ -1,7 +1,5 @@
 """Diagnose a line that a bot wrote: which mistake makes it wrong, what it was meant to be. Pure."""
 
-from __future__ import annotations
-
 import ast
 import difflib
 import json

@@ -3,8 +3,6 @@
 The deals come from a fixed secret, so that each check of the same bot is the same.
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable, Sequence
 

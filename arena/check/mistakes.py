@@ -5,8 +5,6 @@ are in `mistakes.toml` and `languages.toml`. To add a mistake: a member of `Mist
 the place in `diagnosis.py`, `lines.py` or `checks.py` that recognises it.
 """
 
-from __future__ import annotations
-
 import enum
 import functools
 import posixpath

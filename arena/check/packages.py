@@ -4,8 +4,6 @@ The text of the bot's files says which modules it imports. Its own interpreter, 
 where each would come from: one among the installation's packages may be missing elsewhere.
 """
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Container, Iterator, Mapping, Sequence

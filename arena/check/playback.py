@@ -6,8 +6,6 @@ recorded ones, the conversation is the recorded one. After the first other move 
 transcript no longer follows from the bot's answers, so playback stops there, unless `go_on`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass

@@ -3,8 +3,6 @@
 Invariant: every text is capped where it is made, and a bot's bytes are in it only as escapes.
 """
 
-from __future__ import annotations
-
 import enum
 
 from msgspec.structs import replace

@@ -4,8 +4,6 @@ Invariant: a mistake is reported once. A check that cannot run because of it, or
 is skipped, and says why.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress

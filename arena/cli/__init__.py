@@ -4,8 +4,6 @@ One module a command: flags in, exit code out. A command imports what it needs i
 that `arena --help` answers at once and never loads trio.
 """
 
-from __future__ import annotations
-
 import importlib
 import sys
 from contextlib import suppress

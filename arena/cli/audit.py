@@ -1,7 +1,5 @@
 """`arena audit`: report what is unusual in an event's log."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import click

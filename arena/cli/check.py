@@ -1,7 +1,5 @@
 """`arena check`: test whether bots keep to the protocol."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """`arena clean`: empty the cache of snapshots, builds and packages."""
 
-from __future__ import annotations
-
 import click
 
 

@@ -1,7 +1,5 @@
 """`arena compare`: test whether a new bot is better than the old one."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import click

@@ -1,7 +1,5 @@
 """`arena completion`: print the script that lets a shell complete arena's command line."""
 
-from __future__ import annotations
-
 import click
 from click.shell_completion import get_completion_class
 

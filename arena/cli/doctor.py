@@ -1,7 +1,5 @@
 """`arena doctor`: try what confines bots on this machine."""
 
-from __future__ import annotations
-
 import click
 
 from arena.cli.flags import json_option

@@ -4,8 +4,6 @@ Its keys are the flags without dashes, `bots` is the list of paths. A flag given
 line wins over the file. protocol/schema/event-file.json describes it for editors.
 """
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """`arena feed`: replay a recorded conversation to a bot, and compare its answers."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import click

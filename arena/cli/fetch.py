@@ -1,7 +1,5 @@
 """`arena fetch`: get the packages that bots need, before the event and outside of it."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import click

@@ -1,7 +1,5 @@
 """Flags that several commands share: their types, and the headings that help lists them under."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Callable

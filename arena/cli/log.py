@@ -1,7 +1,5 @@
 """`arena log`: print records as JSON lines, faults, or the transcript of a bot."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """`arena match`: one match between named bots, to watch, to record or to debug."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

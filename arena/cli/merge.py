@@ -1,7 +1,5 @@
 """`arena merge`: merge the shards of an event; `arena.event.merge` does the work."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import click

@@ -1,7 +1,5 @@
 """`arena node`: internal command with which a cluster worker examines its machine."""
 
-from __future__ import annotations
-
 import sys
 
 import click

@@ -3,8 +3,6 @@
 Messages and commands for copying name the path, so it must be possible to name it in a line.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterable
 from contextlib import suppress

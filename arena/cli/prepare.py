@@ -1,7 +1,5 @@
 """`arena prepare`: write an event into a folder, to be played later or elsewhere."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import click

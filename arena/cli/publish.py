@@ -1,7 +1,5 @@
 """`arena publish`: write events as a static site."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

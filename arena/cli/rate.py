@@ -1,7 +1,5 @@
 """`arena rate`: rate events again, together, from their logs."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path

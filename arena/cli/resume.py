@@ -1,7 +1,5 @@
 """`arena resume`: resume an event that was stopped."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """`arena run`: play an event of bots, a prepared event, or bots that join a finished one."""
 
-from __future__ import annotations
-
 from collections.abc import Collection
 from typing import Any
 

@@ -1,7 +1,5 @@
 """`arena spec`: print the page that describes the protocol and the rules."""
 
-from __future__ import annotations
-
 import click
 
 

@@ -1,7 +1,5 @@
 """`arena stop`: end the playing of an event from another terminal."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import click

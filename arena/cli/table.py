@@ -1,7 +1,5 @@
 """`arena table`: print the table of a results folder, derived from its log."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Describe a mistake in a command line in one line, with what would be right."""
 
-from __future__ import annotations
-
 import re
 import sys
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """`arena verify`: derive a results folder again, and report the first difference."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from typing import Any

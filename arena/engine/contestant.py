@@ -3,8 +3,6 @@
 Invariant: the memory used for a bot stays bounded, whatever it writes.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 from arena.engine.time_account import Allowance

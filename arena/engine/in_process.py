@@ -7,8 +7,6 @@ Invariant: pure. A policy's mistake is an exception here: it is the caller's own
 contestant's.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 

@@ -7,8 +7,6 @@ tree is stopped meanwhile, its output so far is read, and no bot is charged.
 Invariant: None, for being late, is only ever returned for time that was the bot's.
 """
 
-from __future__ import annotations
-
 import trio
 
 from arena.engine.contestant import Contestant

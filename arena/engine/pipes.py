@@ -8,8 +8,6 @@ Invariant: whatever a bot writes, reads, closes or leaves undone, the memory use
 stays bounded, and no other bot waits for it.
 """
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager, closing, suppress
 

@@ -8,8 +8,6 @@ of a bot, and for the end of a long stderr, which is there when the recorder is 
 characters are escaped: the files can be printed to a terminal.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path

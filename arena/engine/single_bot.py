@@ -6,8 +6,6 @@ Invariant: the memory used for the bot stays bounded, whatever it writes; when t
 `open_solo` is left, none of its processes is.
 """
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 

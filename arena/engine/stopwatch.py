@@ -19,8 +19,6 @@ Invariants: no clock and no system here; `charged` never exceeds the time by the
 a trial it is less by FREE_S and the others' CPU at most.
 """
 
-from __future__ import annotations
-
 import enum
 import itertools
 import math

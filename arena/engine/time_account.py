@@ -3,8 +3,6 @@
 No clock and no system here.
 """
 
-from __future__ import annotations
-
 from msgspec import UNSET, UnsetType
 
 from arena.engine.stopwatch import PATIENCE_S

@@ -1,7 +1,5 @@
 """Add bots to a finished event (`arena run --into`): they play an epoch of it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace

@@ -3,8 +3,6 @@
 The same steps as on one machine, by the same functions; problems are part of the answer.
 """
 
-from __future__ import annotations
-
 import platform
 from pathlib import Path
 

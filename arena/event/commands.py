@@ -1,7 +1,5 @@
 """Commands of ours that messages suggest, quoted so that they can be copied into a shell."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Compare two bots: an event of the two, whose format ends it when the answer is known."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import msgspec

@@ -3,8 +3,6 @@
 Invariant: every line is fit for a terminal, and none shows a secret.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any

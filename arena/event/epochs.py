@@ -17,8 +17,6 @@ less those who were withdrawn, and its heroes; so an epoch that is missing, or a
 noticed.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path

@@ -9,8 +9,6 @@ is decided only then, from the schedule and the set of records.
 Invariant: the order in which the shards are named changes nothing.
 """
 
-from __future__ import annotations
-
 import itertools
 import os
 import resource

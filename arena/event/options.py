@@ -3,8 +3,6 @@
 `EventOptions` decides results and becomes the event's `Settings`; `RunOptions` changes no result.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import msgspec

@@ -7,8 +7,6 @@ a second, `end` when play has stopped, `result` when the tables are written, `fi
 end, also when play ends by an error.
 """
 
-from __future__ import annotations
-
 from collections import deque
 from collections.abc import Callable
 from pathlib import Path

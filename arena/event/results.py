@@ -1,7 +1,5 @@
 """Read a results folder: its schedule, which of its records count, its table. Loads no trio."""
 
-from __future__ import annotations
-
 import functools
 from array import array
 from bisect import bisect_left

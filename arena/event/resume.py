@@ -1,7 +1,5 @@
 """Play an event that has a folder: begin a prepared one, or resume an unfinished one."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import NamedTuple
 

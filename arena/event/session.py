@@ -4,8 +4,6 @@ However play ends, `Progress.over` gets an `Outcome` with the command that goes 
 left to play. Signals are handled in the main thread only; elsewhere `Progress.stop` stops play.
 """
 
-from __future__ import annotations
-
 import signal
 import threading
 from collections.abc import Callable

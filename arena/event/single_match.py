@@ -1,7 +1,5 @@
 """One match between bots or functions, played as a series of an event is: watched, recorded."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, closing, nullcontext
 from functools import partial

@@ -10,8 +10,6 @@ What counts is decided from the schedule and the set of records alone, so when a
 was played changes nothing.
 """
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Callable
 from typing import Protocol

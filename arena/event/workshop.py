@@ -3,8 +3,6 @@
 The problems of all bots are raised together, as one UserError or StartError.
 """
 
-from __future__ import annotations
-
 import os
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence

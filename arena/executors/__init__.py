@@ -15,8 +15,6 @@ Invariant: an executor decides nothing. What is played, and what counts, is the 
 the executor, its concurrency and its order.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from typing import Any, Protocol
 

@@ -9,8 +9,6 @@ attempt that was asked for, each followed by the end of its series. What happene
 on trust.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 import msgspec

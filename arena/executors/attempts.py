@@ -9,8 +9,6 @@ play or were void.
 Invariant: a series is in play between `begin` and `end`, and no attempt has a number twice.
 """
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Callable

@@ -7,8 +7,6 @@ or there is none.
 Invariant: nothing is sent to a scheduler or a worker before its address has been checked.
 """
 
-from __future__ import annotations
-
 import contextlib
 import ipaddress
 import logging

@@ -8,8 +8,6 @@ so a core with too low a share is tried again, TRIES times.
 Invariant: no threads where this is called, since it forks; a core is ours for TRIAL_S at a time.
 """
 
-from __future__ import annotations
-
 import multiprocessing
 import os
 import signal

@@ -7,8 +7,6 @@ middle of a bot's decision; so the number of workers is that part, rounded down.
 Invariant: only `one_core` changes anything; what can't be found out limits nothing.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 from collections.abc import Iterator

@@ -11,8 +11,6 @@ Invariant: no task goes to a worker that is not among `peers`; no core has two s
 admitted by one trio task at a time, and only when nothing of ours is in play there.
 """
 
-from __future__ import annotations
-
 import contextlib
 import math
 from collections import defaultdict

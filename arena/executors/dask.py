@@ -11,8 +11,6 @@ Invariant: at most one series of a block is in play (`SeriesQueue`'s); of a seri
 to a worker either its reports are passed on, once, or that it is void.
 """
 
-from __future__ import annotations
-
 import math
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence

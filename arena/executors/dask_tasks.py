@@ -10,8 +10,6 @@ Invariant: one worker process a slot, and no record is kept after the task that 
 event without a task for IDLE_S is forgotten.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import platform

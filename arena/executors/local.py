@@ -8,8 +8,6 @@ voids the series at hand, and a new worker takes its place; so it does after any
 void a worker pauses before it takes another series.
 """
 
-from __future__ import annotations
-
 import os
 import sys
 from collections.abc import Iterator, Mapping

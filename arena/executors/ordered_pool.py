@@ -3,8 +3,6 @@
 Invariant: the same results whatever the number of processes; a few calls a process are in flight.
 """
 
-from __future__ import annotations
-
 import multiprocessing
 import os
 import signal

@@ -17,8 +17,6 @@ BLOCKS_A_WORKER blocks a worker are held. A worker that is woken and takes one b
 worker if there are more. What counts doesn't depend on any of this.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections import Counter

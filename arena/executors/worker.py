@@ -5,8 +5,6 @@ lives until its input ends: when its parent is gone, by whatever cause, it ends 
 kills what it started.
 """
 
-from __future__ import annotations
-
 import os
 import select
 import sys

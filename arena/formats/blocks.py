@@ -11,8 +11,6 @@ Invariant: a pure function of settings, tables and secret; where a deal's chunk 
 nothing but the deal.
 """
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 

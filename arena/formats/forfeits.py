@@ -14,8 +14,6 @@ point of that region. In the products the estimate stands for x, which is on the
 region is a half-space, and one multiplier is found by bisection.
 """
 
-from __future__ import annotations
-
 import math
 
 from arena.schedule import Forfeits

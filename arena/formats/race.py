@@ -15,8 +15,6 @@ in the event's settings, since a race is decided again long after it was played.
 Invariant: a wave is a function of the waves before it and of what they have shown.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Iterator, Sequence

@@ -8,8 +8,6 @@ matches as there are others.
 Invariant: a pure function of settings, entrants and secret.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from arena.deals import Deals

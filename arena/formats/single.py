@@ -4,8 +4,6 @@ The heroes are the entrants with chosen seats, from seat 0; the others follow in
 Invariant: a pure function of settings and entrants.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from arena.deals import Deals

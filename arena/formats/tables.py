@@ -3,8 +3,6 @@
 Invariant: a pure function of settings, entrants and secret.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections import Counter

@@ -13,8 +13,6 @@ bot can make it wrong.
 Invariant: a wave is a function of the waves before it and of their results.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Collection, Sequence
 from typing import NamedTuple

@@ -13,8 +13,6 @@ Invariants, tested for every registered game:
   are the only ways out for card values before the hole is over.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol

@@ -12,8 +12,6 @@ and moves no card onto the grid.
 Pure data. Invariant: the values of `Move` templates are those that `Move`'s docstring lists.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from importlib.resources import files
 from typing import Any, Final, Literal

@@ -10,8 +10,6 @@ are None elsewhere; `_known` says which. They are rebuilt when a card is placed,
 views show, since many views are made between two cards of one seat.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Final, Literal
 

@@ -7,8 +7,6 @@ bit i of `_down[seat]` says the same, and `_rows` is `_shown` as tuples for view
 card is turned, since many views are made between two cards of one seat.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from itertools import combinations
 from typing import Final, Literal

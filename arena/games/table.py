@@ -15,8 +15,6 @@ Invariant: grids, pile, stock and hand together are the cards of the deck. Touch
 its own state; all randomness is the deck's.
 """
 
-from __future__ import annotations
-
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 

@@ -11,8 +11,6 @@ Invariant: no exception leaves `run`, whatever is requested; everything sent has
 `EventSnapshot` and `EventState.shows`.
 """
 
-from __future__ import annotations
-
 import functools
 from collections.abc import AsyncIterator, Callable
 from typing import TypeVar

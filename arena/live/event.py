@@ -1,7 +1,5 @@
 """Join an event that is played to its live pages. Invariant: nothing here ends an event."""
 
-from __future__ import annotations
-
 import socket
 from pathlib import Path
 

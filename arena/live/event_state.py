@@ -11,8 +11,6 @@ series a withdrawal cut short, are over only with the event: a late record could
 Invariant: it holds SHOWN matches, POINTS of history, and a byte a deal.
 """
 
-from __future__ import annotations
-
 import itertools
 from collections import deque
 from typing import Literal

@@ -9,8 +9,6 @@ Invariant: for any bytes in any pieces an exchange ends within its deadlines; a 
 most one request of HEAD_BYTES and BODY_BYTES, and one write of the app.
 """
 
-from __future__ import annotations
-
 from collections.abc import Awaitable, Callable, MutableMapping
 from contextlib import suppress
 from typing import Any

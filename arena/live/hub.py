@@ -9,8 +9,6 @@ Invariant: it holds one text a fragment and FEW messages, however many and slow 
 viewer that has seen the last number has seen the newest text of every fragment.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 

@@ -6,8 +6,6 @@ Invariant: `arena.site` makes all markup, so what bots and their authors wrote i
 page names no address outside this server.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 

@@ -20,8 +20,6 @@ Invariant: no exception of a connection or of the app leaves here; at most MOST_
 open. No answer leaves without the guard's headers; a refused request never reaches the app.
 """
 
-from __future__ import annotations
-
 import errno
 import ipaddress
 import socket

@@ -20,8 +20,6 @@ Invariant: pure; the same record, deals and coefficients give the same bits on e
 order of records. Luck is in thousandths of a stroke; below zero is good luck, as with strokes.
 """
 
-from __future__ import annotations
-
 import functools
 import importlib
 from collections.abc import Callable, Iterator, Sequence

@@ -11,8 +11,6 @@ Cards by kind are their points, 0 to 10; 11 is an unknown card. A hand is coded 
 of each kind, three bits a kind.
 """
 
-from __future__ import annotations
-
 from bisect import bisect_left
 from collections.abc import Sequence
 from itertools import combinations_with_replacement

@@ -10,8 +10,6 @@ than nothing: that is added where a column is already matched.
 Cards by kind: 0 to 12 are themselves, 13 is a Hole-in-One, 14 is face down.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from operator import mul
 from typing import Any, Final

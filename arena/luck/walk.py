@@ -12,8 +12,6 @@ Invariant: whole numbers up to a single division an entry, so the same record gi
 everywhere. A card leaves the pool only after it was noted.
 """
 
-from __future__ import annotations
-
 import enum
 from abc import ABC, abstractmethod
 from collections.abc import Sequence

@@ -5,8 +5,6 @@ Each candidate of each sandbox gets its live canary; then a bot is started in th
 fields are added to it, never renamed.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import select

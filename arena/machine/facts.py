@@ -4,8 +4,6 @@ An event that is resumed elsewhere, or merged from shards, is confined as well a
 its places: a guarantee is kept if it was kept everywhere. Nothing of it is canonical.
 """
 
-from __future__ import annotations
-
 import platform
 import re
 from collections.abc import Iterable, Sequence

@@ -1,7 +1,5 @@
 """Preflight: whether our own rlimits and control group allow what each bot is promised."""
 
-from __future__ import annotations
-
 from collections.abc import Collection
 
 from arena.executors.cores import fair_jobs

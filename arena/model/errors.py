@@ -1,7 +1,5 @@
 """Exceptions by culprit: the user, a bot that can't start, the machine."""
 
-from __future__ import annotations
-
 
 class UserError(Exception):
     """The user's mistake: one or more lines that say what was wrong, where, what to do."""

@@ -5,8 +5,6 @@ word of letters, digits, `.`, `_` and `-`, at least one of them a letter or digi
 is invisible.
 """
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from typing import Annotated

@@ -4,8 +4,6 @@ Ranges are checked while a file is decoded, at no cost that can be measured. The
 anything that is played.
 """
 
-from __future__ import annotations
-
 import hashlib
 from typing import Annotated, Any
 

@@ -3,8 +3,6 @@
 `MatchRecord` is a durable contract: a line of the log, from which everything published derives.
 """
 
-from __future__ import annotations
-
 import enum
 from collections.abc import Iterable
 from typing import Annotated, Any

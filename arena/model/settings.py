@@ -4,8 +4,6 @@ All of it is under the event's commitment. A new setting is `X | UnsetType = UNS
 event that was published before it keeps its bytes.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Annotated, Any, Literal

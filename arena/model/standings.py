@@ -1,7 +1,5 @@
 """Results that follow from an event and its records: rows of a table, and the table."""
 
-from __future__ import annotations
-
 import enum
 
 from arena.model.event import Event

@@ -4,8 +4,6 @@ Pure. Invariant: a desk gets the messages to its own seat, its own view and the 
 see; never a hole in play, a deck or another seat's view.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -4,8 +4,6 @@ can use its own language.
 Pure. Invariant: a move is in the desk's `legal`; everything else has a refusal.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Mapping

@@ -10,8 +10,6 @@ Invariant: what is sent comes from `state_of`, from a `Refusal`, or is a file of
 accepted is a legal move.
 """
 
-from __future__ import annotations
-
 import functools
 import secrets
 from collections.abc import AsyncIterator, Callable, Mapping

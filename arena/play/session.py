@@ -9,8 +9,6 @@ nothing; then its folder is made at once, with the secret revealed.
 Invariant: a person can't commit a fault; what a bot is asked, and when, depends on the moves alone.
 """
 
-from __future__ import annotations
-
 import secrets
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence

@@ -7,8 +7,6 @@ need.
 Invariant: the order of `add` calls changes the order in which `Archive.of` yields, nothing else.
 """
 
-from __future__ import annotations
-
 import zlib
 from collections.abc import Iterable
 

@@ -4,8 +4,6 @@ Invariant: a fixed order of operations, so the same matrix gives the same bits o
 (from 3.12 on `sum` is compensated).
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from operator import mul

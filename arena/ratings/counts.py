@@ -21,8 +21,6 @@ Invariant: a count is a pure function of the schedule and the set of records. Th
 records, repeated records and records of void matches change nothing.
 """
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping
 

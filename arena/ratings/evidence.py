@@ -6,8 +6,6 @@ P(better) and when to stop all follow from that one fit.
 Invariant: a function of the event's settings and of what was counted.
 """
 
-from __future__ import annotations
-
 import functools
 import math
 from collections.abc import Collection, Mapping, Sequence

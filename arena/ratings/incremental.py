@@ -16,8 +16,6 @@ missed later; if a late record changes that, the next round plays it.
 Invariant: `counted` is what a walk along the whole schedule finds in the same set of records.
 """
 
-from __future__ import annotations
-
 import itertools
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping

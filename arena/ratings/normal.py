@@ -4,8 +4,6 @@ Below -6 the distribution function is φ(x) times Mills' ratio, from its continu
 plain formula would lose digits there and reach 0 at -38, which has no logarithm.
 """
 
-from __future__ import annotations
-
 import math
 
 LOG_SQRT_2PI = 0.9189385332046728

@@ -11,8 +11,6 @@ they are avoided:
 - It takes 90 µs for two, which are nearly all there are: two are rated in closed form, in 3.
 """
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

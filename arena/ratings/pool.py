@@ -12,8 +12,6 @@ Invariant: pure; events are taken in the order of their commitments, so the orde
 given changes nothing.
 """
 
-from __future__ import annotations
-
 import itertools
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence

@@ -7,8 +7,6 @@ behind them those whose results were annulled; neither have a rank or a rating, 
 was not measured is None. Every entrant of the event has a row.
 """
 
-from __future__ import annotations
-
 import itertools
 from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping, Sequence

@@ -18,8 +18,6 @@ counts with the weight 2/k.
 Invariant: entrants in the order of their ids, sums in that order.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Mapping, Sequence
 

@@ -8,8 +8,6 @@ Invariant: pure; `ReplayError` is the only way in which a record can make it fai
 seats as the event.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 import msgspec

@@ -7,8 +7,6 @@ interpolated from the match's total. Nor does it say whether a bot asked for lea
 Pure. Invariant: a record whose replay has another digest is refused.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 import msgspec

@@ -6,8 +6,6 @@ hole says how it begins and each step what it changes, so a viewer needs no rule
 Pure. Invariant: a record whose replay has another digest is refused.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

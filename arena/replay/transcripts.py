@@ -18,8 +18,6 @@ a `. ` is in protocol/transcripts/README.md; this module writes how a process en
 Pure. Invariant: parsing gives back what was written, for any bytes.
 """
 
-from __future__ import annotations
-
 import enum
 import re
 from collections.abc import Iterator, Sequence

@@ -8,8 +8,6 @@ Invariant: the same table gives the same bytes; with `canonical` also on every m
 played the same, because timings and host facts are left out. Every name is treated as hostile.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import NamedTuple
 

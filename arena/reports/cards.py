@@ -7,8 +7,6 @@ Pure. Invariant: no line is wider than `width`, and if every player's cards fit 
 of it does: what is least needed is left out.
 """
 
-from __future__ import annotations
-
 import enum
 from collections.abc import Sequence
 

@@ -3,8 +3,6 @@
 Invariant: cells are numbers and fixed words, but for names, which the caller has to escape.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import msgspec

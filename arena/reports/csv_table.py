@@ -1,7 +1,5 @@
 """The report as CSV, for spreadsheets and scripts. Column names are stable; new ones go last."""
 
-from __future__ import annotations
-
 import csv
 import io
 from collections.abc import Callable, Mapping

@@ -5,8 +5,6 @@ rated deals that weren't tied. With many bots there are many triples, so each ha
 most one field of equals in twenty shows a cycle.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 

@@ -7,8 +7,6 @@ that act instead of being read are shown as escapes.
 Invariant: what `plain` returns prints on one line, left to right, and moves no cursor.
 """
 
-from __future__ import annotations
-
 import codecs
 import itertools
 import json

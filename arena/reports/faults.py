@@ -1,7 +1,5 @@
 """Describe a bot's fault in lines that its author can act on; the bot's words are escaped."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from arena.model import Fault, FaultHost, FaultKind, Limits, MatchRecord

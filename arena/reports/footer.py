@@ -3,8 +3,6 @@
 Invariant: canonical facts are the same on every machine on which the same was played.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import msgspec

@@ -4,8 +4,6 @@ Keys are sorted, `format` is the version. Everything outside ASCII is escaped, s
 can show the file while names in it stay exact.
 """
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

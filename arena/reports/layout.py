@@ -1,7 +1,5 @@
 """Fitting text into terminal columns, where a character is 0, 1 or 2 columns wide."""
 
-from __future__ import annotations
-
 import unicodedata
 
 from wcwidth import wcswidth

@@ -1,7 +1,5 @@
 """The report as Markdown: all columns, whatever its width."""
 
-from __future__ import annotations
-
 from tabulate import tabulate
 
 from arena.model import Duel, Table

@@ -5,8 +5,6 @@ rule of derivation, for the files of events that name no other, numbers that wer
 a value: rank 0, the prior's rating, a share of 0. Text and Markdown left some of these out.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import msgspec

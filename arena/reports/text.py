@@ -1,7 +1,5 @@
 """The report for a terminal: fits its width, and says which columns that cost."""
 
-from __future__ import annotations
-
 from tabulate import tabulate
 
 from arena.model import Table

@@ -5,8 +5,6 @@ numpy arrays; both show a seat what `observe(view)` makes of its view. So what w
 either can play in an event. docs/training.md has examples. Needs the extra `rl`.
 """
 
-from __future__ import annotations
-
 from importlib.util import find_spec
 
 if any(find_spec(name) is None for name in ("numpy", "gymnasium", "pettingzoo")):

@@ -9,8 +9,6 @@ hole, the deal goes on clockwise, and hole h has the deck of (pairing, deal, h).
 Invariant: what an observation holds is a function of the view of its seat.
 """
 
-from __future__ import annotations
-
 import os
 import sys
 from collections.abc import Mapping

@@ -8,8 +8,6 @@ Blame: the bot's own exit is an `Exited`; a failure of the sandbox or the machin
 with `host_error`, or a HostError: never a bot's fault.
 """
 
-from __future__ import annotations
-
 import signal as signals
 from collections.abc import Mapping
 from typing import Protocol

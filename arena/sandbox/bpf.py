@@ -11,8 +11,6 @@ filter that compared it could be passed with garbage there: a test sees the low 
 Loaded into the spawner, so: standard library only, no state.
 """
 
-from __future__ import annotations
-
 import struct
 from collections.abc import Sequence
 from typing import NamedTuple

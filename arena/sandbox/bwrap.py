@@ -5,8 +5,6 @@ devices, /proc of its own pid namespace; all read-only. It has no network interf
 of its own, no other process, no capability, no further namespaces.
 """
 
-from __future__ import annotations
-
 import functools
 import os
 import re

@@ -4,8 +4,6 @@ What the program (canary_program.py) can only claim, its namespaces and its uid,
 what this process sees from outside.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import select

@@ -13,8 +13,6 @@ hold no process, so there are three kinds of places, best first:
 Loaded into the spawner, so: standard library only. Keeps no state, changes nothing by itself.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import re

@@ -11,8 +11,6 @@ umask 022; and nothing of it starts after the spawner has died.
 Loaded into the spawner, so: standard library only, one thread.
 """
 
-from __future__ import annotations
-
 import contextlib
 import errno
 import fcntl

@@ -9,8 +9,6 @@ Invariant: when the `Spawner` is closed, or this process has ended in whatever w
 it started is left.
 """
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os

@@ -8,8 +8,6 @@ Invariant: only reads; what has vanished or is hidden is left out. Where the ker
 waits, they are all 0.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import time

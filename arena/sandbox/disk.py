@@ -10,8 +10,6 @@ can't be read for a reason that isn't the program's raises OSError.
 Loaded into the spawner, so: standard library only, one thread.
 """
 
-from __future__ import annotations
-
 import errno
 import os
 import re

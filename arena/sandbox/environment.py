@@ -3,8 +3,6 @@
 Pure functions of a `Launch` and the folders that it names.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 

@@ -14,8 +14,6 @@ Invariant: only processes that were seen below the root are signalled, even if t
 been reused since; SIGKILL ends what is frozen as it ends everything.
 """
 
-from __future__ import annotations
-
 import ctypes
 import itertools
 import os

@@ -3,8 +3,6 @@
 A `Probe` lists those that its canary has checked, and that are open; SECURITY.md explains them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 GUARANTEES: Mapping[str, str] = {

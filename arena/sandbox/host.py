@@ -4,8 +4,6 @@ Invariant: reads small files below one folder (`/`, except in tests); runs nothi
 A file that can't be read counts as missing.
 """
 
-from __future__ import annotations
-
 import os
 import re
 from pathlib import Path

@@ -8,8 +8,6 @@ Invariant: a rule applies only if both the failure and the machine's files point
 does, the failure's own text is reported.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import stat

@@ -8,8 +8,6 @@ one that the kernel kills for it is not blamed.
 Invariant: only `raise_open_files` changes anything; what can't be read limits nothing.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import resource

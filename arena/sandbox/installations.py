@@ -6,8 +6,6 @@ much that belongs to no runtime. A program that isn't one of a shape's programs 
 Whether a folder may be exposed at all (a home, the cache) is up to the caller.
 """
 
-from __future__ import annotations
-
 import contextlib
 import functools
 import os

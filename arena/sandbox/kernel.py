@@ -4,8 +4,6 @@ Every function raises OSError with the name of the call if that fails; none keep
 Loaded into the spawner, so: standard library only.
 """
 
-from __future__ import annotations
-
 import contextlib
 import ctypes
 import errno

@@ -9,8 +9,6 @@ find out that a process or a file exists by guessing its number or name, but can
 signal it.
 """
 
-from __future__ import annotations
-
 import functools
 import os
 from typing import Literal

@@ -9,8 +9,6 @@ Invariant: only reads; a process that has vanished counts as nothing.
 Loaded into the spawner, so: standard library only, one thread.
 """
 
-from __future__ import annotations
-
 import contextlib
 import errno
 import functools

@@ -10,8 +10,6 @@ only. An ordinary user mounts it in a user namespace made for it.
 Loaded into the spawner, so: standard library only.
 """
 
-from __future__ import annotations
-
 import contextlib
 import errno
 import fcntl

@@ -4,8 +4,6 @@ A bot is a plain child process with the fixed environment and the same limits. I
 and reach what the user can. As in every backend, its whole tree is killed at its end.
 """
 
-from __future__ import annotations
-
 from arena.sandbox import Launch, Probe, SpawnPlan, environment
 
 

@@ -3,8 +3,6 @@
 Loaded into the spawner, so: standard library only. Nothing here waits or forks.
 """
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os

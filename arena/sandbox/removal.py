@@ -3,8 +3,6 @@
 Loaded into the spawner, so: standard library only.
 """
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

@@ -9,8 +9,6 @@ Invariant: at most MOST_BYTES in MOST_FILES are mapped, of the folders used last
 that isn't mapped at all. The referee's process maps them: the spawner would fork more slowly.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import stat

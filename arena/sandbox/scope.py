@@ -6,8 +6,6 @@ program in a new group that is delegated to it; the process stays our child, wit
 Invariant: a prefix is returned only if a program has really been started with it.
 """
 
-from __future__ import annotations
-
 import functools
 import os
 import shutil

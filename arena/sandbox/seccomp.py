@@ -14,8 +14,6 @@ ever take away), and setting one's own resource limits (they were lowered, soft 
 Loaded into the spawner, so: standard library and siblings of that kind only. Pure functions.
 """
 
-from __future__ import annotations
-
 import errno
 import functools
 import itertools

@@ -15,8 +15,6 @@ Invariants: when the socket closes or the referee dies, in whatever way, everyth
 memory doesn't grow with the number of programs that have been run.
 """
 
-from __future__ import annotations
-
 import contextlib
 import errno
 import json

@@ -4,8 +4,6 @@ A subreaper inherits every orphan below it, so nothing of the tree escapes by ha
 Standard library only, one thread: loaded into the spawner and into keepers.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import select

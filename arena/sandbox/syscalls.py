@@ -4,8 +4,6 @@ Pure data, in the kernel's own order: a call's number is its place in its table.
 without a call. Loaded into the spawner, so: standard library only.
 """
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Mapping
 

@@ -4,8 +4,6 @@ A process locks its folder as long as it lives. A process that makes another fol
 prefix first removes those that aren't locked.
 """
 
-from __future__ import annotations
-
 import fcntl
 import os
 import tempfile

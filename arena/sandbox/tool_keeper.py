@@ -9,8 +9,6 @@ could not be started}.
 Standard library only, one thread.
 """
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os

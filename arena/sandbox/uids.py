@@ -8,8 +8,6 @@ Invariant: no two spawners of one network namespace have a uid in common.
 Loaded into the spawner, so: standard library only.
 """
 
-from __future__ import annotations
-
 import contextlib
 import errno
 import os

@@ -4,8 +4,6 @@ Reads directory listings only. What isn't named here stays hidden: homes, host n
 services, the rest of /usr, /etc, /dev and /proc.
 """
 
-from __future__ import annotations
-
 import functools
 import os
 import stat

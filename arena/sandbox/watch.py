@@ -13,8 +13,6 @@ the program hides counts as the most it may be; what else can't be read raises O
 Loaded into the spawner, so: standard library only, one thread.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Mapping, Sequence
 from typing import Any

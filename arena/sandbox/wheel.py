@@ -6,8 +6,6 @@ match a checksum in `KNOWN`. The loader searches that folder before the system's
 may lie there. CONTRIBUTING.md says how to add a release.
 """
 
-from __future__ import annotations
-
 import hashlib
 import importlib.util
 import os

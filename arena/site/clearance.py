@@ -17,8 +17,6 @@ names would reveal all aliases and pairings. For the same reason
 Pure. Invariant: the results of `event`, `table` and `failing` are public.
 """
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import hmac

@@ -4,8 +4,6 @@ Pure. Invariant: well-formed XML whatever names are in it; addresses are relativ
 a site doesn't know where it will be hosted.
 """
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 
 from arena.reports.escape import plain

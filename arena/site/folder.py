@@ -10,8 +10,6 @@ folder that isn't a site of ours; a link in the place of a folder, which another
 is refused.
 """
 
-from __future__ import annotations
-
 import errno
 import fcntl
 import os

@@ -5,8 +5,6 @@ Pure. Invariant: only `Safe` text goes in as it is; all other text is made visib
 picture, in a feed.
 """
 
-from __future__ import annotations
-
 from arena.reports.escape import plain, sentence
 
 _EMPTY = frozenset(

@@ -9,8 +9,6 @@ the same amount for ten matches as for a million; the order of the records decid
 several equal matches is called the best or the worst: the first.
 """
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from itertools import islice

@@ -4,8 +4,6 @@ Pure. Colours come from the style sheet, so a picture is light or dark with its 
 words or numbers beside a picture say all that it says.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 
 from arena.reports.columns import DEVIATIONS_95

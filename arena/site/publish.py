@@ -10,8 +10,6 @@ Invariant: the same folders, options and site give the same bytes; matches strea
 by some 100 bytes a match.
 """
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing

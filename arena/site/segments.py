@@ -13,8 +13,6 @@ and, if it has no faults, without turns, which only say where faults are.
 Pure. Invariant: the same matches give the same bytes; a reader needs no rules.
 """
 
-from __future__ import annotations
-
 import base64
 import gzip
 from collections.abc import Iterator, Mapping

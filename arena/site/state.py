@@ -4,8 +4,6 @@ The file marks a folder as a site of ours, and is its index for programs
 (protocol/schema/site.json). Pure. Invariant: all of it is public; nothing in it is secret.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from typing import Any
 

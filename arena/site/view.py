@@ -8,8 +8,6 @@ their place in `names` wherever there are many. A file name has letters a to z, 
 whatever a bot is called; two bots never share one; it reveals nothing that the page doesn't say.
 """
 
-from __future__ import annotations
-
 import hashlib
 import re
 import unicodedata

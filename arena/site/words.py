@@ -7,8 +7,6 @@ Invariant: a key that English lacks is our bug and raises; every language has th
 same values (`tests/site`).
 """
 
-from __future__ import annotations
-
 import functools
 import json
 import re

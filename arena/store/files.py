@@ -6,8 +6,6 @@ the reader's own, or to more bytes than memory holds.
 Invariant: only regular files are read; what is written lies in the folder itself.
 """
 
-from __future__ import annotations
-
 import os
 import stat
 from collections.abc import Iterator

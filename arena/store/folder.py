@@ -4,8 +4,6 @@ Invariant: a folder that `claim_folder` gives out is empty and writable; a defau
 other command. One that is still empty at the end is removed, with every parent created for it.
 """
 
-from __future__ import annotations
-
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress

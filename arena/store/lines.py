@@ -3,8 +3,6 @@
 Invariant: a line is believed only if its checksum fits its bytes.
 """
 
-from __future__ import annotations
-
 import zlib
 from collections.abc import Iterator
 from pathlib import Path

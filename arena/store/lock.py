@@ -6,8 +6,6 @@ process id, for `arena stop`.
 Invariant: only the holder of a folder's lock writes into the folder.
 """
 
-from __future__ import annotations
-
 import os
 from contextlib import ExitStack
 from pathlib import Path

@@ -5,8 +5,6 @@ the log is read from its beginning. Each function takes the folder's `Event` if 
 it, so that a command reads event.json once.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import BinaryIO

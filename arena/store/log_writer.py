@@ -8,8 +8,6 @@ lost, and are written again when the folder is opened next.
 Invariant: a line once synced is never changed; a line is appended whole or not at all.
 """
 
-from __future__ import annotations
-
 import threading
 from contextlib import ExitStack, suppress
 from pathlib import Path

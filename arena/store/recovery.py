@@ -10,8 +10,6 @@ Invariant: no whole durable line is ever truncated. A damaged line may have any 
 read and moved a block at a time.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path

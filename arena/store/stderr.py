@@ -8,8 +8,6 @@ Invariant: a bot's files hold no more than its share, whatever it writes, and al
 than STDERR_OF_EVENT, however many bots there are.
 """
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

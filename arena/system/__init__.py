@@ -9,8 +9,6 @@ can put its own in their place with `replaced`, and a call costs no more than wi
 Invariant: nothing here knows of bots, matches or events.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import ModuleType

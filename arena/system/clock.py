@@ -1,7 +1,5 @@
 """Read the clocks: monotonic, wall, CPU, sleep. trio's waits go by the clock of `trio.run`."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 

@@ -3,8 +3,6 @@
 Files that are only read, in a folder without concurrent writers, are read by `pathlib`.
 """
 
-from __future__ import annotations
-
 import os
 import shutil
 from pathlib import Path

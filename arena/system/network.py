@@ -1,7 +1,5 @@
 """Listen for connections."""
 
-from __future__ import annotations
-
 import socket
 from collections.abc import Callable
 from typing import Any

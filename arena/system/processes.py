@@ -3,8 +3,6 @@
 Bots are started by the spawner (`arena.sandbox.client`), whose pipes are read and written here.
 """
 
-from __future__ import annotations
-
 import fcntl
 import os
 import select

@@ -1,7 +1,5 @@
 """Draw unpredictable bytes, for secrets."""
 
-from __future__ import annotations
-
 import secrets
 from collections.abc import Callable
 

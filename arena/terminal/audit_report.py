@@ -1,7 +1,5 @@
 """Print the report of `arena audit`: each figure with what it means, in 80 columns."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 

@@ -4,8 +4,6 @@ Where there is no terminal no line is cut or broken: programs read what is quote
 paste it.
 """
 
-from __future__ import annotations
-
 import sys
 import textwrap
 from collections.abc import Callable, Sequence

@@ -3,8 +3,6 @@
 Invariant: everything is taken from the desk, so nothing is shown that its seat can't know.
 """
 
-from __future__ import annotations
-
 from arena.model import Play
 from arena.play.desk import Desk, play_in_words
 from arena.play.hints import choices

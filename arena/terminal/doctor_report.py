@@ -1,7 +1,5 @@
 """Print what `arena doctor` has found: sandboxes, limits, guarantees, and remedies."""
 
-from __future__ import annotations
-
 import textwrap
 from collections.abc import Iterator
 

@@ -8,8 +8,6 @@ none is missed between checking and waiting.
 Invariant: after us the terminal is as it was before us.
 """
 
-from __future__ import annotations
-
 import os
 import select
 import signal

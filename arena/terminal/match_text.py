@@ -1,7 +1,5 @@
 """Format matches as plain text: a list of matches, a whole match, a hole, a moment."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 

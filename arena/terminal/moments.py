@@ -8,8 +8,6 @@ rules; `arena.terminal.watch` takes those of a live one from the game. Both are 
 Invariant: a picture for a watching seat shows nothing that this seat could not know.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterator, Sequence
 from typing import Any, Self
 

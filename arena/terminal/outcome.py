@@ -3,8 +3,6 @@
 `show_...` print; `..._lines` return lines that a command prints beside its results.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any

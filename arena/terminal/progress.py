@@ -4,8 +4,6 @@ People read stderr, programs stdout. Everything shown during play is provisional
 end is not made from it.
 """
 
-from __future__ import annotations
-
 import os
 import shutil
 import sys

@@ -1,7 +1,5 @@
 """Print the progress and the outcome of `arena publish`."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterator
 from pathlib import Path

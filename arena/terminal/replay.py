@@ -1,7 +1,5 @@
 """Find the match that `arena replay` names, and show it with keys, as text, or as JSON; faults."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Sequence
 from functools import partial

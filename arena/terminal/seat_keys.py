@@ -7,8 +7,6 @@ of a real terminal while trio serves the pipes to the bots.
 Invariant: a key that means nothing now changes nothing; every decision is a legal move.
 """
 
-from __future__ import annotations
-
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager

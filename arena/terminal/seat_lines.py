@@ -9,8 +9,6 @@ Invariant: a line that isn't a legal move gets an answer and changes nothing; th
 leaves the table.
 """
 
-from __future__ import annotations
-
 import os
 import sys
 from collections.abc import AsyncIterator

@@ -1,7 +1,5 @@
 """Print a ranked table: all of it to a file or a pipe, on a screen with a footer of two lines."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from difflib import get_close_matches

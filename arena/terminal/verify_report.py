@@ -1,7 +1,5 @@
 """Print the verdict of `arena verify`, for people or as JSON."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path

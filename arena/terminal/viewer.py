@@ -5,8 +5,6 @@ and `frame` is the screen for it, so both are tested without a terminal. `step_t
 from a real one and writes each frame in one piece, so nothing flickers.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping
 
 from arena.model import Fault

@@ -7,8 +7,6 @@ key ends a pause. Meanwhile `look` serves the pipes to the bots, and no bot's cl
 behind. Without keys (stdin is no terminal) it draws each picture over the last one.
 """
 
-from __future__ import annotations
-
 import os
 import signal
 import sys

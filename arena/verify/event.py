@@ -3,8 +3,6 @@
 Invariant: a `VerifiedEvent` has passed every check that is possible without the log.
 """
 
-from __future__ import annotations
-
 import functools
 import re
 from pathlib import Path

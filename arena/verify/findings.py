@@ -1,7 +1,5 @@
 """Differences between a folder and what follows from it: the place, the expected, the found."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

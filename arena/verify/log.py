@@ -4,8 +4,6 @@ Invariant: what is found in a part depends on nothing else, and results are yiel
 the file, so the first difference doesn't depend on the number of processes.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from itertools import tee
 from pathlib import Path

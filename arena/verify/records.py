@@ -1,7 +1,5 @@
 """Check one record: replay its moves by the deals and the rules, and compare."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from arena.deals import fingerprint

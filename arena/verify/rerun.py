@@ -4,8 +4,6 @@ The processes of a match had played the earlier matches of its series, so these 
 too. Invariant: the choice is a function of the folder and the seed.
 """
 
-from __future__ import annotations
-
 import heapq
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path

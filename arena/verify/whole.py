@@ -8,8 +8,6 @@ Invariant: of several differences the first is reported: of event.json, else of 
 the log, else the first missing match of the schedule, else of the first table.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path

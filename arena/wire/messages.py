@@ -5,8 +5,6 @@ in both directions, so that version 1 can grow; a field is never removed or give
 meaning.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -17,8 +17,6 @@ the same ones whatever the split. Exactly one line is consumed a question. Of a 
 `limit` bytes are ever kept; a longer one is a fault.
 """
 
-from __future__ import annotations
-
 import enum
 
 import msgspec

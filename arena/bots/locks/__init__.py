@@ -15,8 +15,6 @@ Every text is bounded before it is parsed, so that each parse ends within a seco
 is fetched depends on `Locked.files` and the toolchain alone; they are its key.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 

@@ -4,8 +4,6 @@ cargo follows manifests to other folders, whose manifests may name hosts. Here n
 the bot's folder, and all manifests within it are read.
 """
 
-from __future__ import annotations
-
 import posixpath
 from collections.abc import Iterator
 from typing import Any

@@ -4,8 +4,6 @@ Both are written again for npm, with only the fields that it needs to install wh
 none for older versions of npm, other tools of its name (volta, corepack), or workspaces.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Mapping

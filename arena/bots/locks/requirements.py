@@ -4,8 +4,6 @@ It is written again for pip, which would honour a coding line and environment va
 read nothing but what was checked.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 

@@ -1,7 +1,5 @@
 """Shared by the lock readers: bounded reading of files, and what is handed to a tool."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 

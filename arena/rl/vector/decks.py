@@ -4,8 +4,6 @@ A deck is a row of card codes (ranks among all cards that there are) in the orde
 Invariant: both are uniform over all orders of the pack.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

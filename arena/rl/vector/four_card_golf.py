@@ -4,8 +4,6 @@ A state is 0 at the start of a turn, 1 at the start of a last turn, 2 with a car
 knows a card is kept beside it, as the number of its letter in "nora".
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from arena.rl.observation import LETTERS, SHAPES

@@ -5,8 +5,6 @@ says that the seat's card i is face down. A tee-off is turned at once, but no vi
 before the last seat has chosen.
 """
 
-from __future__ import annotations
-
 from itertools import combinations
 
 import numpy as np

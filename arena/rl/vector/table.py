@@ -12,8 +12,6 @@ that moves without a position write to.
 Invariant, of every row and code: grids, pile, stock and a drawn card are the cards of the deck.
 """
 
-from __future__ import annotations
-
 import importlib
 from abc import ABC, abstractmethod
 from typing import Any, ClassVar, NamedTuple

@@ -1,7 +1,5 @@
 """A bot in an event: its rating over time, strokes, time, faults and matches."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from urllib.parse import urlencode
 

@@ -1,7 +1,5 @@
 """The frame of all pages: head, top bar, an event's tabs, foot; and parts that pages share."""
 
-from __future__ import annotations
-
 import functools
 import re
 from collections.abc import Iterable

@@ -1,7 +1,5 @@
 """How an event was run, and how to verify it; nothing of the machine that it was played on."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from arena.model import ADJUSTED, Event, Settings

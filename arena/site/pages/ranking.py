@@ -1,7 +1,5 @@
 """The ranking with ranks and ratings drawn as intervals, notes on reading it; the win matrix."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from arena.model import Duel, Standing, Withdrawal

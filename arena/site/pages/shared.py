@@ -1,7 +1,5 @@
 """The pages that a site's events share: its first page, bots across events, rules of games."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from arena import registry

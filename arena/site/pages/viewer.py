@@ -1,7 +1,5 @@
 """The list of matches and the viewer of one: empty pages, which scripts fill from files of data."""
 
-from __future__ import annotations
-
 from arena.site.markup import NOTHING, Content, Safe, join, tag
 from arena.site.pages import frame
 from arena.site.view import EventView
