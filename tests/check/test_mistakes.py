@@ -370,7 +370,7 @@ def test_what_the_sandbox_refuses_is_named(spoilt, confined, what):
 def test_what_is_no_fault_is_a_warning(spoilt, what):
     """The bot may play, and is told what it could do better."""
     changes, cause, words = WARNINGS[what]
-    report = spoilt(*changes, limits=Limits(move_ms=2_000 if what == "spins" else 400))
+    report = spoilt(*changes, limits=Limits(move_ms=400 if what == "nearly slow" else 2_000))
     finding, text = worst(report, Status.WARNED)
     assert Status.WARNED is report.status
     assert cause is finding.cause, text
