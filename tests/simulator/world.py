@@ -30,6 +30,7 @@ from arena.executors import cluster as product_cluster
 from arena.executors import local, worker
 from arena.model import Bot, Confinement, Entrant, HostError, Machine
 from arena.store import log_writer
+from arena.store.index import Index
 from arena.store.lines import strip_checksum
 from arena.system import clock, files, processes, randomness, replaced
 from tests.simulator import cluster, play, programs
@@ -226,7 +227,7 @@ class World:
             return
         self.rotten |= self.disk.rot(how, self.random)
         for name, known in self._written.items():
-            there = _lines(Path(name).read_bytes())
+            there = _trusted(Path(name))
             self._written[name] = [entry for entry in known if entry[0] in there]
 
     def _spawner(self, how, place) -> None:
@@ -538,6 +539,17 @@ def _identity(line: bytes):
 
 def _whole(line: bytes) -> bool:
     return strip_checksum(line) is not None
+
+
+def _trusted(log: Path) -> set:
+    """Lines that the next writer has to keep: after the synced mark it can't tell what has rotted
+    from what a power cut has torn.
+    """
+    data = log.read_bytes()
+    mark = Index.load(log.parent).mark
+    if mark is None or (mark and data[mark - 1 : mark] != b"\n"):
+        mark = len(data)
+    return _lines(data[:mark]) | set(itertools.takewhile(_whole, data[mark:].splitlines()))
 
 
 def _lines(data: bytes) -> set:
