@@ -1,5 +1,7 @@
 """The simulator finds bugs: each planted defect breaks a promise at its seed, today's code none."""
 
+import re
+
 import pytest
 
 from tests.simulator.planted import DEFECTS, ROOT, plant, run
@@ -16,6 +18,8 @@ def test_a_planted_defect_is_found_by_its_seed(tmp_path, name):
     assert not simulate(defect.seed).violations
 
 
-def test_every_planted_defect_fits():
+def test_every_planted_defect_fits_and_is_on_the_page():
+    page = (ROOT / "docs/design/simulator.md").read_text()
     for defect in DEFECTS.values():
+        assert re.search(rf"^\| `{defect.name}` .* \| {defect.seed:,} \|$", page, re.MULTILINE)
         assert (ROOT / defect.file).read_text().count(defect.old) == 1, defect.name
