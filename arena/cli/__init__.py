@@ -12,23 +12,8 @@ from typing import Any
 import click
 
 from arena import __version__
+from arena.cli.flags import Command
 from arena.exhaustion import memory_ran_out, ran_out
-
-EPILOG = """\b
-Examples:
-  arena run bots/*               every pair of bots, 10 deals, both seatings
-  arena run bots/* --game four-card-golf --seats 4 --tables 30
-  arena new python my-bot        a bot to begin with, in eight languages
-  arena check my-bot             whether a bot keeps to the protocol
-  arena run bots/* --dry-run     what would be played, and how long it takes
-  arena match A greedy --watch   one match, against an example bot
-  arena play my-bot              a seat for yourself, here or in the browser
-  arena resume FOLDER            go on with an event that was stopped
-  arena table FOLDER --top 10    the first ten; --format md for a page
-  arena rate FOLDER FOLDER       events rated together, without playing
-  arena replay FOLDER            its matches; with an id, one move by move
-  arena publish FOLDER --to SITE its pages, to look at in a browser
-"""
 
 
 def command(name: str) -> click.Command:
@@ -48,7 +33,7 @@ GROUPS = {
 }
 
 
-class Arena(click.Group):
+class Arena(Command, click.Group):
     """Turns errors that a user or the machine caused into lines and exit codes."""
 
     def format_commands(self, _ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -102,7 +87,7 @@ def fail(message: str, code: int) -> None:
     raise SystemExit(code)
 
 
-@click.group(cls=Arena, epilog=EPILOG, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(cls=Arena, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="arena", message="%(prog)s %(version)s")
 def commands() -> None:
     """Tournaments of nine-hole golf-card bots, written in any language.

@@ -4,26 +4,12 @@ from pathlib import Path
 
 import click
 
-from arena.cli.flags import FOLDER, switch
+from arena.cli.flags import FOLDER, Command, switch
 
 STRANGE = 6
 
 
-@click.command(
-    short_help="Report what is unusual in the event in FOLDER.",
-    epilog="""\b
-Examples:
-  arena audit arena-results/20260102-150405
-  arena audit friday --json | jq .tested
-  arena audit friday --strict && publish friday
-
-\b
-Exit codes:
-  0 whatever was found
-  2 wrong input
-  6 with --strict: something is unusual at 1 %
-""",
-)
+@click.command(cls=Command, short_help="Report what is unusual in the event in FOLDER.")
 @click.argument("folder", type=FOLDER)
 @switch("--strict", "Exit with 6 if something is that chance shows in 1 of 100.")
 @switch("--all", "Every bot, however many there are.", to="everything")

@@ -14,19 +14,7 @@ WIDEST = 100
 
 
 @click.command(
-    short_help="Try whether BOTS keep to the protocol, and name each mistake.",
-    epilog="""\b
-Examples:
-  arena check my-bot
-  arena check bots/*                        a line for each that passes
-  arena check my-bot --game four-card-golf --quick
-  arena check my-bot --json | jq '.bots[].checks[] | select(.finding)'
-
-\b
-Exit codes:
-  0 passed (with --strict: and no warnings)    2 wrong input, or no bot
-  3 a check failed                             4 the machine's trouble
-""",
+    cls=flags.Command, short_help="Try whether BOTS keep to the protocol, and name each mistake."
 )
 @click.argument("bots", nargs=-1, required=True, type=BotPath())
 @flags.option("--game", list(GAMES), "Only this game.  [default: all]")

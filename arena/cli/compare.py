@@ -25,22 +25,7 @@ class CompareCommand(flags.EventCommand):
         super().format_help_text(ctx, formatter)
 
 
-@click.command(
-    cls=CompareCommand,
-    epilog="""\b
-Examples:
-  arena compare main/my-bot my-bot
-  arena compare old new --effect 5              coarser, and sooner answered
-  arena compare old new --game four-card-golf --alpha 0.01 --beta 0.1
-  arena compare old new --quiet && git push     in a script
-
-\b
-Exit codes:
-  0 better   6 not better   7 no decision within the budget
-  8 both have the same content, and nothing was played
-  2 wrong input   3 bots that can't start   4 the machine's trouble
-""",
-)
+@click.command(cls=CompareCommand)
 @click.argument("old", type=BotPath())
 @click.argument("new", type=BotPath())
 @flags.game_option

@@ -3,16 +3,10 @@
 import click
 from click.shell_completion import get_completion_class
 
+from arena.cli.flags import Command
 
-@click.command(
-    short_help="Print the script that completes arena in a shell.",
-    epilog="""\b
-Examples:
-  arena completion bash > ~/.local/share/bash-completion/completions/arena
-  arena completion zsh > ~/.zfunc/_arena
-  arena completion fish > ~/.config/fish/completions/arena.fish
-""",
-)
+
+@click.command(cls=Command, short_help="Print the script that completes arena in a shell.")
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
 @click.pass_context
 def completion(ctx: click.Context, shell: str) -> None:

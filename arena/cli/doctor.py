@@ -2,21 +2,14 @@
 
 import click
 
-from arena.cli.flags import json_option
+from arena.cli.flags import Command, json_option
 
 WIDEST = 100
 # As for every command when it is the machine's trouble.
 TROUBLE = 4
 
 
-@click.command(
-    short_help="Try every sandbox here, and say how to mend what fails.",
-    epilog="""\b
-Examples:
-  arena doctor
-  arena doctor --json | jq .sandbox
-""",
-)
+@click.command(cls=Command, short_help="Try every sandbox here, and say how to mend what fails.")
 @json_option
 def doctor(*, as_json: bool) -> int:
     """Try every sandbox on this machine, and say how to mend what doesn't work.

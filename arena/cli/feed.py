@@ -4,32 +4,14 @@ from typing import Any
 
 import click
 
-from arena.cli.flags import NATURAL, TIME, option, sandbox_option, switch
+from arena.cli.flags import NATURAL, TIME, Command, option, sandbox_option, switch
 from arena.cli.paths import BotPath, PathName, bots_of, matches_of
 from arena.cli.usage import need_linux
 
 OTHERWISE = 5
 
 
-@click.command(
-    short_help="Replay a recorded TRANSCRIPT to BOT, and compare.",
-    epilog="""\b
-Examples:
-  arena feed bots/mine talk/seat0-mine.txt       a recording of arena match
-  arena feed mine@1 friday --match 4f2c01ab99de-000003-1
-  arena feed bots/mine t.txt --command 'valgrind -q {}'
-  arena feed bots/mine t.txt --command 'gdb -batch -ex run -ex bt --args {}'
-  arena feed bots/mine t.txt --print > lines    then: (gdb) run < lines
-
-\b
-Exit codes:
-  0 as recorded: the same answers, and the same fault if there was one
-  2 wrong input
-  4 the machine's trouble
-  5 not as recorded
-  130 Ctrl-C
-""",
-)
+@click.command(cls=Command, short_help="Replay a recorded TRANSCRIPT to BOT, and compare.")
 @click.argument("bot", type=BotPath(path_type=None))
 @click.argument("transcript", type=PathName(readable=False, allow_dash=True))
 @option("--match ID", text="Of the event in the folder TRANSCRIPT.", shell_complete=matches_of)

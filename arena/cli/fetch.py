@@ -4,17 +4,11 @@ from pathlib import Path
 
 import click
 
+from arena.cli.flags import Command
 from arena.cli.paths import BotPath
 
 
-@click.command(
-    short_help="Get the packages that the lock files of BOTS name.",
-    epilog="""\b
-Examples:
-  arena fetch bots/*
-  PIP_INDEX_URL=https://pypi.example.org/simple arena fetch bots/*
-""",
-)
+@click.command(cls=Command, short_help="Get the packages that the lock files of BOTS name.")
 @click.argument("bots", nargs=-1, type=BotPath())
 def fetch(bots: tuple[Path, ...]) -> None:
     """Get the packages that the lock files of BOTS name, into the cache.

@@ -40,7 +40,17 @@ HEADINGS = {
 """By the names of the parameters; what is in none of them is listed last."""
 
 
-class EventCommand(click.Command):
+class Command(click.Command):
+    """Its examples and exit codes are in epilogs/NAME.txt."""
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        file = Path(__file__).with_name("epilogs") / f"{self.name}.txt"
+        # By its mark click leaves a paragraph's lines as they are.
+        self.epilog = "\n\n".join(f"\b\n{part}" for part in file.read_text("utf-8").split("\n\n"))
+        super().format_epilog(ctx, formatter)
+
+
+class EventCommand(Command):
     """Lists flags under headings; `--live [PORT]` takes the next word only if it is a number."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:

@@ -5,19 +5,11 @@ from typing import Any
 
 import click
 
-from arena.cli.flags import FOLDER, NATURAL, option, switch
+from arena.cli.flags import FOLDER, NATURAL, Command, option, switch
 from arena.cli.paths import bots_of, matches_of
 
 
-@click.command(
-    epilog="""\b
-Examples:
-  arena log arena-results/20260102-150405 | jq .totals
-  arena log results --canonical | sha256sum
-  arena log results --faults
-  arena log results --transcript 4f2c01ab99de-000003-1 --bot foo > foo.txt
-"""
-)
+@click.command(cls=Command)
 @click.argument("folder", type=FOLDER)
 @switch("--canonical", "Sorted by id, without timings and other facts of the host.")
 @switch("--all", "Also the records that don't count.", to="everything")

@@ -15,24 +15,7 @@ _DAYS_MS = 1_000_000_000
 """Eleven days: the longest limit that the protocol has."""
 
 
-@click.command(
-    cls=flags.EventCommand,
-    short_help="Play one match between BOTS, and show it.",
-    epilog="""\b
-Examples:
-  arena match my-bot greedy                     who wins, hole by hole
-  arena match bots/mine bots/mine --watch       against itself; space pauses
-  arena match A B C --game four-card-golf --deal 7
-  arena match A B --record talk                 every line, in talk/
-  arena match A B --no-limits                   while a debugger stops A
-
-\b
-Exit codes:
-  0 done                   2 wrong input
-  3 a bot has failed       4 the machine's trouble
-  130 Ctrl-C
-""",
-)
+@click.command(cls=flags.EventCommand, short_help="Play one match between BOTS, and show it.")
 @click.argument("bots", nargs=-1, type=BotPath())
 @flags.option(
     "--deal N",

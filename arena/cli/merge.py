@@ -4,18 +4,10 @@ from pathlib import Path
 
 import click
 
-from arena.cli.flags import FOLDER, option
+from arena.cli.flags import FOLDER, Command, option
 
 
-@click.command(
-    epilog="""\b
-Example:
-  arena prepare bots/* --out friday; cp -a friday one; cp -a friday two
-  arena run one --shard 1/2                     on one machine
-  arena run two --shard 2/2                     on another
-  arena merge one two --out whole
-"""
-)
+@click.command(cls=Command)
 @click.argument("folders", nargs=-1, required=True, type=FOLDER)
 @option("--out", FOLDER, "A new folder for the event.", required=True)
 def merge(folders: tuple[Path, ...], out: Path) -> None:

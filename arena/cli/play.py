@@ -19,22 +19,7 @@ DELAY_S = 0.6
 INTERRUPTED = 130
 
 
-@click.command(
-    cls=flags.EventCommand,
-    epilog="""\b
-Examples:
-  arena play greedy                             in this terminal; ? helps
-  arena play A B C --game four-card-golf --seat 2
-  arena play my-bot --browser                   on a page of your own
-  arena play my-bot < moves.txt                 line by line, without keys
-
-\b
-Exit codes:
-  0 done, or left with q   2 wrong input
-  3 bots that can't start  4 the machine's trouble
-  130 Ctrl-C
-""",
-)
+@click.command(cls=flags.EventCommand)
 @click.argument("bots", nargs=-1, type=BotPath())
 @flags.option(
     "--seat N",

@@ -9,15 +9,7 @@ from arena.cli.usage import need_linux
 
 
 @click.command(
-    cls=EventCommand,
-    short_help="Prepare a tournament between BOTS, to be played later.",
-    epilog="""\b
-Examples:
-  arena prepare bots/* --deals 100 --out friday
-  arena prepare bots/* --beacon-from "drand round 4182001" --out friday
-  arena run friday --beacon 8f3c...
-  arena run friday
-""",
+    cls=EventCommand, short_help="Prepare a tournament between BOTS, to be played later."
 )
 @event_options
 @sandbox_option()

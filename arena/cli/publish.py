@@ -5,18 +5,10 @@ from typing import Any
 
 import click
 
-from arena.cli.flags import FOLDER, POSITIVE, option, switch
+from arena.cli.flags import FOLDER, POSITIVE, Command, option, switch
 
 
-@click.command(
-    short_help="Write the events in FOLDERS as a static site.",
-    epilog="""\b
-Examples:
-  arena publish friday --to site              then open site/index.html
-  arena publish friday saturday --to site     side by side; others in it stay
-  arena publish ladder --to site --anonymous  names and authors are aliases
-""",
-)
+@click.command(cls=Command, short_help="Write the events in FOLDERS as a static site.")
 @click.argument("folders", nargs=-1, required=True, type=FOLDER)
 @option(
     "--to SITE",

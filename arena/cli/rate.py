@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from arena.cli.flags import FOLDER, Parsed, option, report_options, switch
+from arena.cli.flags import FOLDER, Command, Parsed, option, report_options, switch
 from arena.cli.paths import rated_bots_of
 
 _DAY = len("2026-01-02")
@@ -30,16 +30,7 @@ SINCE = Parsed("date", partial(_seconds, after=False))
 UNTIL = Parsed("date", partial(_seconds, after=True))
 
 
-@click.command(
-    short_help="Rate the events in FOLDERS together, without playing.",
-    epilog="""\b
-Examples:
-  arena rate friday                       as arena table, its epochs included
-  arena rate friday saturday --format md  two events of the same bots
-  arena rate friday --without slowpoke    as if it had not been there
-  arena rate ladder/* --since 2026-01-01 --rate-on adjusted
-""",
-)
+@click.command(cls=Command, short_help="Rate the events in FOLDERS together, without playing.")
 @click.argument("folders", nargs=-1, required=True, type=FOLDER)
 @option(
     "--rate-on",

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from arena.cli.flags import FOLDER, NATURAL, POSITIVE, Parsed, option, switch
+from arena.cli.flags import FOLDER, NATURAL, POSITIVE, Command, Parsed, option, switch
 from arena.cli.paths import PathName, bots_of, matches_of
 
 if TYPE_CHECKING:
@@ -28,20 +28,7 @@ def _comparison(text: str) -> Bound:
 COMPARISON = Parsed("comparison", _comparison)
 
 
-@click.command(
-    short_help="List the matches of an event, or step through one.",
-    epilog="""\b
-Examples:
-  arena replay friday                            the matches, a line each
-  arena replay friday 4f2c01ab99de-000003-1      step through one: ? helps
-  arena replay friday 4f2c                       an id's beginning is enough
-  arena replay friday --bot mine --fault         where it failed
-  arena replay friday --bot mine --margin '>0' --sort closest
-  arena replay friday --sort best --limit 1      the best match of all
-  arena replay friday 4f2c --hole 3 | less       as text, card by card
-  arena replay friday 4f2c --export match.json
-""",
-)
+@click.command(cls=Command, short_help="List the matches of an event, or step through one.")
 @click.argument("folder", type=FOLDER)
 @click.argument("match", required=False, shell_complete=matches_of)
 @option(

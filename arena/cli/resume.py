@@ -9,13 +9,7 @@ from arena.cli import flags
 from arena.cli.usage import need_linux
 
 
-@click.command(
-    cls=flags.EventCommand,
-    epilog="""\b
-Example:
-  arena resume arena-results/20260102-150405
-""",
-)
+@click.command(cls=flags.EventCommand)
 @click.argument("folder", type=flags.FOLDER)
 @flags.switch("--repair", "Set damaged lines of the log aside, and play their matches again.")
 @flags.sandbox_option(None)

@@ -17,29 +17,7 @@ _INTO = {"into", "bots", "seed", "dry_run"} | _HERE | _LIVE | _CLUSTER
 """Parameters that are taken when bots are added to a finished event."""
 
 
-@click.command(
-    cls=flags.EventCommand,
-    epilog="""\b
-Examples:
-  arena run bots/*
-  arena run bots/* --game four-card-golf --seats 4 --tables 30
-  arena run bots/* --seed demo --out demo       the same deals every time
-  arena run bots/* --dry-run                    what would be played
-  arena run --event friday.toml                 every setting from a file
-  arena run friday                              what arena prepare made
-  arena run friday --shard 2/5                  a part of it, see arena merge
-  arena run bots/* --json | my-dashboard        one JSON line an event
-  arena run bots/* --live                       watch it in a browser
-  arena run --into friday my-bot                to an event that is over
-  arena run bots/* --on dask tls://head:8786 --tls-ca ca.pem --tls-cert me.pem
-
-\b
-Exit codes:
-  0 done, or stopped by --max-time    2 wrong input
-  3 bots that can't start             4 the machine's trouble
-  130 Ctrl-C                          143 arena stop
-""",
-)
+@click.command(cls=flags.EventCommand)
 @flags.event_options
 @flags.sandbox_option()
 @flags.run_options

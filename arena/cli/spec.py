@@ -2,15 +2,10 @@
 
 import click
 
+from arena.cli.flags import Command
 
-@click.command(
-    short_help="Print the protocol's page: all that a bot must know.",
-    epilog="""\b
-Examples:
-  arena spec | less
-  arena spec > SPEC.md
-""",
-)
+
+@click.command(cls=Command, short_help="Print the protocol's page: all that a bot must know.")
 def spec() -> None:
     """Print the protocol's page, in Markdown: messages, rules of both games, limits, faults.
 

@@ -5,21 +5,11 @@ from typing import Any
 
 import click
 
-from arena.cli.flags import FOLDER, POSITIVE, option, report_options
+from arena.cli.flags import FOLDER, POSITIVE, Command, option, report_options
 from arena.cli.paths import rated_bots_of
 
 
-@click.command(
-    short_help="Print the ranked table of the event in FOLDER.",
-    epilog="""\b
-Examples:
-  arena table arena-results/20260102-150405
-  arena table friday --top 10           the first ten rows
-  arena table friday --bot mine         one row, and how it did against each
-  arena table friday --details | less   with all facts below it
-  arena table friday --format md > TABLE.md
-""",
-)
+@click.command(cls=Command, short_help="Print the ranked table of the event in FOLDER.")
 @click.argument("folder", type=FOLDER)
 @option("--top N", POSITIVE, "The first N rows alone.")
 @option(

@@ -6,30 +6,12 @@ from typing import Any
 
 import click
 
-from arena.cli.flags import FOLDER, POSITIVE, json_option, option, sandbox_option
+from arena.cli.flags import FOLDER, POSITIVE, Command, json_option, option, sandbox_option
 from arena.cli.paths import BotPath
 from arena.cli.usage import need_linux
 
 
-@click.command(
-    short_help="Derive the results in FOLDER again, from the folder alone.",
-    epilog="""\b
-Examples:
-  arena verify arena-results/20260102-150405
-  arena verify friday --commitment 5f2c…    as published before the event
-  arena verify friday --json | jq .difference
-  arena verify friday --rerun 5             the bots play 5 matches again
-  arena verify friday bots/* --rerun 5      bots the cache no longer has
-
-\b
-Exit codes:
-  0 verified
-  2 wrong input, or the secret has not been revealed yet
-  3 bots that can't start, with --rerun
-  4 the machine's trouble
-  5 something differs: the first difference is printed
-""",
-)
+@click.command(cls=Command, short_help="Derive the results in FOLDER again, from the folder alone.")
 @click.argument("folder", type=FOLDER)
 @click.argument("bots", nargs=-1, type=BotPath())
 @option("--commitment HEX", text="The one that was published beforehand.")
