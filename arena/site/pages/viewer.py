@@ -1,16 +1,16 @@
 """The list of matches and the viewer of one: empty pages, which scripts fill from files of data."""
 
-from arena.site.markup import NOTHING, Content, Safe, join, tag
+import functools
+import re
+from importlib.resources import files
+
+from arena.site.markup import NOTHING, Content, Safe, attributes, tag
 from arena.site.pages import frame
 from arena.site.view import EventView
 from arena.site.words import label_attributes, say
 
-_BUTTONS = (
-    ("first", "\u21e4", "step_first"),
-    ("back", "\u2190", "step_back"),
-    ("next", "\u2192", "step_next"),
-    ("last", "\u21e5", "step_last"),
-)
+_WORDS = re.compile(r"\{(?:([a-z-]+):)?(\w+)\}")
+"""In a template: {KEY} is a string, {ATTRIBUTE:KEY} an attribute with one."""
 
 
 def matches(site: frame.Site, view: EventView) -> str:
@@ -63,42 +63,12 @@ def replay(
     )
 
 
+@functools.cache
 def _viewer() -> Safe:
-    felt = label_attributes("aria_label", "table_of_cards")
-    moves = tag("ol", NOTHING, id="moves", class_="moves", tabindex="0")
-    return join(
-        tag("h2", NOTHING, id="match"),
-        tag("p", NOTHING, id="moment", class_="lead", aria_live="polite"),
-        tag("section", NOTHING, id="felt", class_="felt", **felt),
-        _controls(),
-        tag("div", NOTHING, id="legend", class_="legend"),
-        tag("div", NOTHING, id="fault"),
-        tag(
-            "div",
-            tag("section", tag("h2", say("moves")), moves),
-            tag("section", tag("h2", say("score")), tag("div", NOTHING, id="score")),
-            class_="two",
-        ),
-        tag("p", say("keys"), class_="small quiet"),
-    )
+    text = (files("arena.site.pages") / "viewer.html").read_text("utf-8")
 
+    def words(found: re.Match[str]) -> str:
+        attribute, key = found.groups()
+        return attributes(label_attributes(attribute, key)).strip() if attribute else say(key)
 
-def _controls() -> Safe:
-    buttons = [
-        tag(
-            "button",
-            tag("span", sign, aria_hidden="true"),
-            id=name,
-            type="button",
-            **label_attributes("aria_label", key),
-        )
-        for name, sign, key in _BUTTONS
-    ]
-    playing = tag("button", say("step_play"), id="play", type="button", class_="primary")
-    buttons.insert(2, playing)
-    choices = [
-        tag("label", say(key), " ", tag("select", NOTHING, id=name))
-        for key, name in (("hole", "hole"), ("seen_by", "seat"), ("pace", "pace"))
-    ]
-    share = tag("button", say("share"), id="share", type="button")
-    return tag("div", *buttons, *choices, share, class_="controls")
+    return Safe(_WORDS.sub(words, "".join(map(str.strip, text.splitlines()))))
