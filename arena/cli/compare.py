@@ -10,8 +10,7 @@ from arena.cli.paths import BotPath
 from arena.cli.usage import need_linux
 from arena.registry import GAMES
 
-SAME = 8
-"""The exit code where both bots have the same content."""
+SAME = 8  # the exit code where both bots have the same content
 SHARE = flags.Finite(0, 0.5, min_open=True, max_open=True)
 
 

@@ -5,8 +5,7 @@ import click
 from arena.cli.flags import Command, json_option
 
 WIDEST = 100
-# As for every command when it is the machine's trouble.
-TROUBLE = 4
+TROUBLE = 4  # as for every command when it is the machine's trouble
 
 
 @click.command(cls=Command, short_help="Try every sandbox here, and say how to mend what fails.")

@@ -11,8 +11,7 @@ from arena.cli.usage import need_linux
 
 FAULTED = 3
 _TIMES = ("move_time", "match_time", "start_time")
-_DAYS_MS = 1_000_000_000
-"""Eleven days: the longest limit that the protocol has."""
+_DAYS_MS = 1_000_000_000  # eleven days: the longest limit that the protocol has
 
 
 @click.command(cls=flags.EventCommand, short_help="Play one match between BOTS, and show it.")

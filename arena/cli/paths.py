@@ -13,10 +13,8 @@ from typing import Any
 import click
 from click.shell_completion import CompletionItem
 
-_COMPLETED = 200
-"""Ids that are offered: a log may hold a million."""
-_READ_BYTES = 16 << 20
-"""Of a log, for its ids: a shell waits for them."""
+_COMPLETED = 200  # ids that are offered: a log may hold a million
+_READ_BYTES = 16 << 20  # of a log, for its ids: a shell waits for them
 
 
 class PathName(click.Path):  # type: ignore[misc,unused-ignore] # newer click: generic

@@ -6,10 +6,8 @@ from collections.abc import Iterator
 
 import click
 
-# Nearer than click's own: "--version" is no likely slip for "--json".
-_LIKELY = 0.7
-_NAMED = 4
-"""Commands that are named before it says that there are more."""
+_LIKELY = 0.7  # nearer than click's own: "--version" is no likely slip for "--json"
+_NAMED = 4  # commands that are named before it says that there are more
 
 
 def message_of(error: click.UsageError) -> str:

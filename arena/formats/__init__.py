@@ -41,10 +41,8 @@ class Format:
     """Where the settings hold them. If that is `options`, the format reads them by `options_of`."""
 
     _dealing: Dealing
-    _all: Wave
-    """The only wave, if it is not adaptive."""
-    _most_deals: int
-    """Of a table."""
+    _all: Wave  # the only wave, if it is not adaptive
+    _most_deals: int  # of a table
 
     def __init__(self, settings: Settings, entrants: Sequence[Entrant], deals: Deals) -> None: ...
 

@@ -26,8 +26,7 @@ from arena.formats.tables import all_tables, field_of
 from arena.model import Entrant, RaceSettings, Settings, UserError
 from arena.schedule import ScheduleEnd, Wave, WaveResults, step_down
 
-MOST_DEALS = 100_000
-"""Of one pair: they tell even a tenth of a stroke."""
+MOST_DEALS = 100_000  # of one pair: they tell even a tenth of a stroke
 
 
 def refuse_small_budget(settings: Settings, bots: int) -> None:

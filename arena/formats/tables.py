@@ -11,15 +11,12 @@ from collections.abc import Iterator, Sequence
 from arena.deals import Deals
 from arena.model import Entrant, Settings, UserError
 
-Table = tuple[str, ...]
-"""The ids of entrants that sit together, sorted."""
+Table = tuple[str, ...]  # the ids of entrants that sit together, sorted
 
-# The fit's time grows with the cube of their number.
-MOST_BOTS = 500
+MOST_BOTS = 500  # the fit's time grows with the cube of their number
 # More tables than this are a mistake rather than a wish: 60 bots at 4 seats have 487,635.
 MOST_TABLES = 50_000
-# To balance so many takes some twenty seconds.
-MOST_SEATINGS = 10_000_000
+MOST_SEATINGS = 10_000_000  # to balance so many takes some twenty seconds
 # A greedy table may have been chosen before; another draw of the ties usually gives a new one.
 TRIES = 32
 

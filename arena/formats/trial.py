@@ -40,8 +40,7 @@ CHUNK = 5
 SKEW = 3.0
 """Of the settings of such an event: the correction, a series cut short, holds that far."""
 
-FORFEITS = 0.6
-"""Of the settings of such an event: at 5 and at 1 % enough for all looks."""
+FORFEITS = 0.6  # of the settings of such an event: at 5 and at 1 % enough for all looks
 
 MOST_DEALS = 1_000_000
 

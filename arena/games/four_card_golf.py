@@ -23,8 +23,7 @@ from arena.model import Play, RatingSettings
 CARDS: Final = 4
 RANKS: Final = 13
 SUITS: Final = 4
-ONE_PACK: Final = 4
-"""The most players that one pack serves."""
+ONE_PACK: Final = 4  # the most players that one pack serves
 NOBODY, OWNER, OWNER_RECYCLED, ALL = "nora"
 
 _FAR: Final = 2

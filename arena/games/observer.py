@@ -23,8 +23,7 @@ class ObservedMove(Frozen, frozen=True, kw_only=True):
     move: str
     drawn: int | None
     """The card in hand: the one that was used, or that was drawn just now."""
-    top: int
-    """The top of the pile before the move."""
+    top: int  # the top of the pile before the move
     before: int | None
     """The card at the move's position, if it names one: it has been replaced or turned."""
 
@@ -45,13 +44,10 @@ class ObservedGame(Game):
     ) -> None:
         super().__init__(**{field.name: getattr(game, field.name) for field in fields(Game)})
         self._report = report
-        self.holes = 0
-        """How many holes have begun."""
+        self.holes = 0  # how many holes have begun
         self.order: Sequence[int] = ()
-        self.cards: list[list[int]] = []
-        """By seat and position, face up or down."""
-        self.moves: list[str] = []
-        """Of the hole in play."""
+        self.cards: list[list[int]] = []  # by seat and position, face up or down
+        self.moves: list[str] = []  # of the hole in play
         self.hole: Hole | None = None
 
     def start(self, *, seats: int, order: Sequence[int], deck: HoleDeck, turn_cap: int) -> Hole:

@@ -55,21 +55,18 @@ class CardTable:
 
         self._stock: list[int | None] = list(cards[dealt + 1 :])
         self._stock_left = len(self._stock)
-        self._lowest = 0
-        """Every slot below it has been drawn."""
+        self._lowest = 0  # every slot below it has been drawn
         self._reshuffles = 0
         self._recycled: list[int] = []
         """The cards in the stock, ascending; kept only once the pile has been reshuffled."""
 
         self._acting: tuple[int, ...] = ()
         self._place = 0
-        self._turns = [0] * seats
-        """Turns begun on this hole."""
+        self._turns = [0] * seats  # turns begun on this hole
         self._turns_before = [0] * seats
         """Of those, the ones that do not count for the slots of the present stock."""
         self._ended_by: int | None = None
-        self._reshuffled = False
-        """Whether the stock was made anew in the present turn."""
+        self._reshuffled = False  # whether the stock was made anew in the present turn
         self._plays: list[Play] = []
         """Completed moves, with what all players may know of them."""
 

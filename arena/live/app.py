@@ -48,10 +48,8 @@ from arena.system import clock
 if TYPE_CHECKING:
     from arena.live.broadcast import Broadcast
 
-# Opened matches that are cached, 30 KB each.
-_KEPT = 64
-# Pause after opening a match, in multiples of the time that it took.
-_REST = 4
+_KEPT = 64  # opened matches that are cached, 30 KB each
+_REST = 4  # pause after opening a match, in multiples of the time that it took
 _PAGES = frozenset({*pages.LAYOUTS, pages.REPLAY, *table_files()})
 _ID = re.compile(r"([0-9a-f]{12})-([0-9]{6})-([0-7])")
 _encode = msgspec.json.Encoder().encode

@@ -26,13 +26,10 @@ from arena.live.server import Server, guard_app
 from arena.model import Table
 from arena.system import clock, network, randomness
 
-# People read no faster.
-EVERY_S = 1.0
-# The ranking takes at most one part in so many of the time.
-RARELY = 100
+EVERY_S = 1.0  # people read no faster
+RARELY = 100  # the ranking takes at most one part in so many of the time
 RANKING_EVERY_S = 2.0
-# Proxies and browsers drop a connection that is silent for longer.
-SILENCE_S = 15.0
+SILENCE_S = 15.0  # proxies and browsers drop a connection that is silent for longer
 
 T = TypeVar("T")
 Ranking = Callable[[], Callable[[], Table]]

@@ -22,10 +22,8 @@ from arena.model import Event, MatchRecord, Table
 from arena.ratings.outcomes import RatedOutcome
 from arena.schedule import Wave
 
-# On the page of an event; the log has the others.
-SHOWN = 25
-# Enough for a curve; when there are more, every second one is forgotten.
-POINTS = 128
+SHOWN = 25  # on the page of an event; the log has the others
+POINTS = 128  # enough for a curve; when there are more, every second one is forgotten
 
 Status = Literal["playing", "stopped", "over"]
 
@@ -39,35 +37,28 @@ class RecentMatch(msgspec.Struct, frozen=True, kw_only=True):
     seats: tuple[str, ...]
     totals: tuple[int, ...]
     places: tuple[int, ...]
-    faults: tuple[tuple[int, str], ...]
-    """(seat, kind)"""
+    faults: tuple[tuple[int, str], ...]  # (seat, kind)
 
 
 class Uncertainty(msgspec.Struct, frozen=True, kw_only=True):
     matches: int
-    error: float
-    """Of mu against the field's mean: the mean of all."""
-    apart: int
-    """Neighbours that were told apart."""
+    error: float  # of mu against the field's mean: the mean of all
+    apart: int  # neighbours that were told apart
 
 
 class EventSnapshot(msgspec.Struct, frozen=True, kw_only=True):
     event: Event
     state: Status
     planned: int
-    more: int
-    """Matches that are likely to be decided on later."""
+    more: int  # matches that are likely to be decided on later
     done: int
     faults: int
     rate: float
     waves: int
-    note: str
-    """What the last wave is about."""
+    note: str  # what the last wave is about
     voids: int
-    matches: tuple[RecentMatch, ...]
-    """The last ones, the latest first."""
-    open: frozenset[str]
-    """Those of them whose cards may be shown."""
+    matches: tuple[RecentMatch, ...]  # the last ones, the latest first
+    open: frozenset[str]  # those of them whose cards may be shown
     table: Table | None = None
     history: tuple[Uncertainty, ...] = ()
 

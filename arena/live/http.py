@@ -21,17 +21,12 @@ Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
-App = Callable[[Scope, Receive, Send], Awaitable[None]]
-"""An ASGI application (version 3)."""
+App = Callable[[Scope, Receive, Send], Awaitable[None]]  # an ASGI application (version 3)
 
-# Browsers send 2 KB of headers; h11's own default.
-HEAD_BYTES = 16_384
-# A move takes fifty bytes, and is all that a page sends.
-BODY_BYTES = 16_384
-# For a request to arrive; browsers open some connections in advance.
-REQUEST_S = 30.0
-# For a write of up to 64 KB; a client that takes longer does not read.
-WRITE_S = 10.0
+HEAD_BYTES = 16_384  # browsers send 2 KB of headers; h11's own default
+BODY_BYTES = 16_384  # a move takes fifty bytes, and is all that a page sends
+REQUEST_S = 30.0  # for a request to arrive; browsers open some connections in advance
+WRITE_S = 10.0  # for a write of up to 64 KB; a client that takes longer does not read
 READ_BYTES = 16_384
 
 _NO_BODY = (204, 304)

@@ -15,10 +15,8 @@ from contextlib import contextmanager
 import msgspec
 import trio
 
-# Messages that are kept made: most viewers are equally far, some a step behind.
-FEW = 8
-# Browsers wait that long before they come back, in milliseconds.
-RETRY_MS = 1000
+FEW = 8  # messages that are kept made: most viewers are equally far, some a step behind
+RETRY_MS = 1000  # browsers wait that long before they come back, in milliseconds
 
 _encode = msgspec.json.Encoder().encode
 
@@ -26,15 +24,13 @@ _encode = msgspec.json.Encoder().encode
 class Hub:
     def __init__(self, run: str) -> None:
         self._run = run
-        self.number = 0
-        """That of the last change."""
+        self.number = 0  # that of the last change
         self._held: dict[str, tuple[int, str]] = {}
         self._made: dict[tuple[int, frozenset[str]], bytes] = {}
         self._changed = trio.Event()
         self._awake = trio.Event()
         self.viewers = 0
-        self.over = False
-        """Nothing will change any more."""
+        self.over = False  # nothing will change any more
 
     def put(self, fragments: Mapping[str, str]) -> None:
         """Set the text of fragments, and wake the viewers if any changed."""

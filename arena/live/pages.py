@@ -29,8 +29,7 @@ LAYOUTS: Mapping[str, tuple[str, tuple[str, ...]]] = {
 """The key of each page's name, and its fragments in their order."""
 TABS = tuple((file, tab) for file, (tab, _) in LAYOUTS.items())
 SITE = frame.Site(tabs=TABS, scripts=("live.js",))
-CLEARING = Clearance()
-"""A site's default: no stderr, nothing of the machine."""
+CLEARING = Clearance()  # a site's default: no stderr, nothing of the machine
 STATES: Mapping[Status, str] = {
     "playing": "live_playing",
     "stopped": "live_stopped",

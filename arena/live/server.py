@@ -38,10 +38,8 @@ LOOPBACK = "127.0.0.1"
 MOST_CONNECTIONS = 256
 # Bytes that the kernel buffers for a client that doesn't read; its default is megabytes.
 SEND_BUFFER = 65_536
-# For open connections, when the server stops.
-GRACE_S = 1.0
-# Before the next accept, when no descriptors are left.
-FULL_S = 0.2
+GRACE_S = 1.0  # for open connections, when the server stops
+FULL_S = 0.2  # before the next accept, when no descriptors are left
 _BACKLOG = 64
 _FULL = {errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM}
 
@@ -198,8 +196,7 @@ class Server:
         self._open = 0
         self._stopping = trio.Event()
         self._ended = trio.Event()
-        self.url = url_of(listening)
-        """Where it is, for a browser."""
+        self.url = url_of(listening)  # where it is, for a browser
 
     async def serve(self, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED) -> None:
         """Serve until stopped or cancelled; closes the socket."""

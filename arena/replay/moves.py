@@ -24,8 +24,7 @@ class ReplayError(ValueError):
     def __init__(self, hole: int, move: int, *, expected: str, found: str) -> None:
         super().__init__(f"hole {hole}, move {move}: expected {expected}, found {found}")
         self.hole = hole
-        self.move = move
-        """Its number in the hole, from 1."""
+        self.move = move  # its number in the hole, from 1
         self.expected = expected
         self.found = found
 
@@ -84,8 +83,7 @@ class _Replay:
         self._referee = referee
         self._quick = witness is None
         self._witness = witness or Witness()
-        self._due: dict[int, dict[int, Fault]] = {}
-        """Faults by question and seat."""
+        self._due: dict[int, dict[int, Fault]] = {}  # faults by question and seat
         for fault in record.faults:
             self._due.setdefault(fault.turn, {})[fault.seat] = fault
         self._known = len(self._due.get(0, ()))

@@ -163,10 +163,8 @@ class TableState(msgspec.Struct, frozen=True, kw_only=True):
     cards: tuple[tuple[int, ...], ...] = ()
     known: tuple[str, ...] = ()
     """By seat a letter a position: NOBODY, OWNER or ALL know the card."""
-    discard: int = 0
-    """The top of the pile."""
-    pile: int = 0
-    """Cards in the pile."""
+    discard: int = 0  # the top of the pile
+    pile: int = 0  # cards in the pile
     stock: int = 0
     ended_by: int | None = None
 

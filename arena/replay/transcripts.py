@@ -30,8 +30,7 @@ from arena.wire.messages import Act, Answer, Hello, Next, Ready, ToBot
 from arena.wire.session import BotSession, Pending, SessionState, WireFault
 
 _ESCAPE = re.compile(rb"\\(\\|n|x[0-9a-f]{2})?")
-# Events of a process that ends by itself.
-_ENDS = ("exit ", "signal ")
+_ENDS = ("exit ", "signal ")  # events of a process that ends by itself
 _messages = msgspec.json.Decoder(ToBot)
 
 # ---------------------------------------------------------------------------------- writing
@@ -99,8 +98,7 @@ _MARKS = {
 class TranscriptLine(msgspec.Struct, frozen=True):
     number: int
     mark: Mark
-    data: bytes
-    """With the newline, if it had one."""
+    data: bytes  # with the newline, if it had one
 
 
 def parse_transcript(content: bytes, name: str) -> list[TranscriptLine]:
@@ -162,8 +160,7 @@ class Script(msgspec.Struct, frozen=True):
     hello: Hello
     steps: tuple[Exchange, ...]
     kind: FaultKind | None
-    status: str
-    """How the process ended by that fault; empty: unknown, or it did not."""
+    status: str  # how the process ended by that fault; empty: unknown, or it did not
 
 
 def read_script(content: bytes, name: str) -> Script:

@@ -18,8 +18,7 @@ from arena.reports.rows import as_first_rule
 class View(NamedTuple):
     """Options of a report. `width` and `color` are for terminals."""
 
-    width: int | None = None
-    """Columns of the terminal; None: as wide as it gets."""
+    width: int | None = None  # columns of the terminal; None: as wide as it gets
     canonical: bool = False
     color: bool = False
     more: str = ""
@@ -29,10 +28,8 @@ class View(NamedTuple):
 class TableReport(NamedTuple):
     """One way to show a table."""
 
-    render: Callable[[Table, View], str]
-    """The whole text, with a newline at its end."""
-    file: str = ""
-    """The file beside an event's log that holds it; empty: none."""
+    render: Callable[[Table, View], str]  # the whole text, with a newline at its end
+    file: str = ""  # the file beside an event's log that holds it; empty: none
     for_people: bool = False
     """By the first rule of derivation, numbers that were not measured are left out."""
 

@@ -14,13 +14,10 @@ from arena.model import Frozen
 from arena.reports.escape import plain
 from arena.reports.layout import clip, width, wrap
 
-CELL = 4
-"""Columns in a card: two digits, and a mark on either side."""
+CELL = 4  # columns in a card: two digits, and a mark on either side
 GAP = 3
-BOX = 21
-"""Columns for the pile, and for the stock, with their names."""
-NAME = 20
-"""The most of a name in front of its strokes."""
+BOX = 21  # columns for the pile, and for the stock, with their names
+NAME = 20  # the most of a name in front of its strokes
 
 _BOLD, _DIM, _RED, _RESET = "\x1b[1m", "\x1b[2m", "\x1b[1;31m", "\x1b[0m"
 _REVERSED = "\x1b[7m"
@@ -32,13 +29,11 @@ class Face(enum.Enum):
     ALL = enum.auto()
     OWNER = enum.auto()
     NOBODY = enum.auto()
-    HIDDEN = enum.auto()
-    """Hidden from the watcher; others may see it."""
+    HIDDEN = enum.auto()  # hidden from the watcher; others may see it
 
 
 class Card(Frozen, frozen=True):
-    label: str
-    """At most two columns."""
+    label: str  # at most two columns
     face: Face = Face.ALL
 
 
@@ -46,15 +41,11 @@ class Player(Frozen, frozen=True, kw_only=True):
     """A seat: its name, its cards and how it stands."""
 
     name: str
-    rows: tuple[tuple[Card, ...], ...] = ()
-    """Empty: it does not play this hole."""
+    rows: tuple[tuple[Card, ...], ...] = ()  # empty: it does not play this hole
     total: int = 0
-    note: str = ""
-    """A word on how it stands: out, knocked, or a fault."""
-    fallen: bool = False
-    """It has forfeited."""
-    numbered: bool = False
-    """With the number of each position above its card."""
+    note: str = ""  # a word on how it stands: out, knocked, or a fault
+    fallen: bool = False  # it has forfeited
+    numbered: bool = False  # with the number of each position above its card
 
 
 class Picture(Frozen, frozen=True, kw_only=True):
@@ -65,13 +56,10 @@ class Picture(Frozen, frozen=True, kw_only=True):
     acting: frozenset[int] = frozenset()
     pile: str
     """The card on top; empty before the first deal: then there is neither pile nor stock."""
-    piled: int
-    """Cards in the pile."""
+    piled: int  # cards in the pile
     stock: int
-    drawn: str = ""
-    """The card in the acting player's hand."""
-    news: tuple[str, ...] = ()
-    """What was played, in words, the latest last."""
+    drawn: str = ""  # the card in the acting player's hand
+    news: tuple[str, ...] = ()  # what was played, in words, the latest last
     scores: tuple[tuple[int | None, ...], ...] = ()
     """By finished hole, then seat; None: it did not play that hole."""
 
@@ -79,8 +67,7 @@ class Picture(Frozen, frozen=True, kw_only=True):
 class Style(Frozen, frozen=True, kw_only=True):
     """What a terminal can show, and what the watcher is to see."""
 
-    lines: bool = True
-    """Box drawing characters; else ASCII."""
+    lines: bool = True  # box drawing characters; else ASCII
     colour: bool = False
     hidden: bool = False
     """Whether cards that some player doesn't know are shown by their backs."""

@@ -10,8 +10,7 @@ import msgspec
 from arena.model import ADJUSTED, Duel, Standing, Table
 
 NOTHING = "-"
-DEVIATIONS_95 = 1.96
-"""Standard deviations on either side that hold 95 %."""
+DEVIATIONS_95 = 1.96  # standard deviations on either side that hold 95 %
 
 
 class Column(msgspec.Struct, frozen=True):
@@ -32,8 +31,7 @@ MS = "ms/decision"
 OFF_TURN = "off-turn ms/match"
 DISPUTED = "≠"
 
-# A wider matrix is unreadable; it is in the JSON.
-WIDEST_MATRIX = 40
+WIDEST_MATRIX = 40  # a wider matrix is unreadable; it is in the JSON
 OFF_TURN_SHOWN_MS = 1.0
 """CPU off turn from which it gets a column: over a series, what compiles or cleans up in the
 background (node, JVM) was seen to use up to 0.8 ms a match, all others nothing."""

@@ -11,8 +11,7 @@ from collections.abc import Iterator
 from arena.model import Duel, Table
 
 _ERROR_RATE = 0.05
-# More bots make too many triples to read, and minutes of search.
-_MOST = 100
+_MOST = 100  # more bots make too many triples to read, and minutes of search
 SHOWN = 5
 
 

@@ -24,15 +24,12 @@ _BLANK = re.compile(
     "[\u00a0\u034f\u115f\u1160\u1680\u17b4\u17b5\u2000-\u200a\u202f\u205f\u2800\u3000\u3164"
     "\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]"
 )
-# More marks on one letter than any script needs climb over the lines above.
-_MARKS = 2
-# A name is a label; what is longer is meant to break something.
-_LONGEST = 200
+_MARKS = 2  # more marks on one letter than any script needs climb over the lines above
+_LONGEST = 200  # a name is a label; what is longer is meant to break something
 _LONGEST_SENTENCE = 2000
 # Characters at the start of a cell that make spreadsheets take it for a formula.
 _FORMULA = frozenset("=+-@\t\r\n\uff1d\uff0b\uff0d\uff20")
-# Safe in a Markdown code span, as letters and digits are.
-_EASY = frozenset("@._+~/:=-")
+_EASY = frozenset("@._+~/:=-")  # safe in a Markdown code span, as letters and digits are
 # Marks that can't be markup within a line, nor make a link: full stops and colons only where
 # no name or address goes on behind them, underscores only within a word.
 _UNMARKED = re.compile(r"[ ,;()%+'/-]|[.](?=[ 0-9]|$)|[:](?= |$)|(?<=[A-Za-z0-9])_(?=[A-Za-z0-9])")

@@ -12,8 +12,7 @@ import msgspec
 from arena.model import FAULTS_IN_A_ROW, HALF, Settings, Standing, Table, Withdrawal
 
 NOT_RUN = "not run"
-LATER = ("sigma_field", "reason")
-"""Columns that tables of the first rule don't have."""
+LATER = ("sigma_field", "reason")  # columns that tables of the first rule don't have
 _DECIMALS = 3
 
 

@@ -20,8 +20,7 @@ from arena.reports.footer import UNCONFINED, facts, summary, unconfined
 from arena.reports.layout import clip, width, wrap
 from arena.reports.rows import listed
 
-# A name is cut before a column is dropped, but not below this.
-SHORTEST_NAME = 20
+SHORTEST_NAME = 20  # a name is cut before a column is dropped, but not below this
 _GAP = 2
 _RED = "\x1b[1;31m"
 _RESET = "\x1b[0m"

@@ -57,13 +57,11 @@ _BIRDS = (
 _LETTERS = 6
 _VERSION_LETTERS = 4
 _HEX = 12
-_STDERR = 40
-"""Lines: as many as `arena log --faults` shows of one."""
+_STDERR = 40  # lines: as many as `arena log --faults` shows of one
 
 
 class Clearance(Frozen, frozen=True, kw_only=True):
-    key: bytes = b""
-    """Of the aliases; none: names as they are."""
+    key: bytes = b""  # of the aliases; none: names as they are
     stderr: bool = False
     """Whether what bots wrote to stderr is published with their faults."""
     host: bool = False

@@ -23,8 +23,7 @@ class Safe(str):
 
 NOTHING = Safe("")
 
-Content = str | None
-"""`Safe`, or a text that still has to be escaped; None is nothing."""
+Content = str | None  # `Safe`, or a text that still has to be escaped; None is nothing
 
 
 def escaped(text: str) -> Safe:

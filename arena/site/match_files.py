@@ -29,10 +29,8 @@ from arena.site.view import BotView, EventView, Notable, Spread
 from arena.store import read_at
 
 HOLES = 9
-MOST_FAULTS = 50
-"""Of a bot's faults on its page; the log has all of them."""
-ALONE = 200
-"""Matches below which one process is as fast as several are with their start."""
+MOST_FAULTS = 50  # of a bot's faults on its page; the log has all of them
+ALONE = 200  # matches below which one process is as fast as several are with their start
 
 
 class MatchFiles:
@@ -60,8 +58,7 @@ class MatchFiles:
         self._statistics = Statistics(ids, source.event.settings.seats, clearing)
         self._lists = segments.Lists(slug, len(self._names))
         self._listed = 0
-        self._segment = 0
-        """The number of the next one."""
+        self._segment = 0  # the number of the next one
         self._replays = kept.replays if kept else 0
         self._unshown = 0
         guessable = any(part.event.predictable for part in source.parts)
@@ -154,14 +151,12 @@ class SegmentContext(NamedTuple):
 
     event: Event
     secret: bytes
-    names: Mapping[str, int]
-    """Entrants' own ids -> their places."""
+    names: Mapping[str, int]  # entrants' own ids -> their places
     clearing: Clearance
 
 
 class Segment(NamedTuple):
-    first: str
-    """The id of its first match."""
+    first: str  # the id of its first match
     data: bytes
     shown: int
     """Matches in it that were unfolded; the replay of the others makes another record."""
@@ -193,8 +188,7 @@ def _made(
     return map_ordered(_in_process, calls, jobs=jobs, begin=_begin, about=context)
 
 
-_contexts: list[SegmentContext] = []
-"""In a process of the pool: its context."""
+_contexts: list[SegmentContext] = []  # in a process of the pool: its context
 _decode = msgspec.msgpack.Decoder(list[MatchRecord]).decode
 
 
@@ -218,8 +212,7 @@ class Statistics:
             for shown in sorted(set(ids.values()))
         }
         """By published id."""
-        self.ended = 0.0
-        """When the last match ended."""
+        self.ended = 0.0  # when the last match ended
 
     def add(self, record: MatchRecord, *, over: bool, annulled: Collection[str] = ()) -> bool:
         """Add a match, and say whether it counts. Of `annulled` bots only faults do."""

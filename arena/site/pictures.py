@@ -14,8 +14,7 @@ _NARROW = 6
 """Span of a picture below which whole numbers beside it would repeat themselves."""
 
 
-Scale = Callable[[float], str]
-"""Maps values to pixels."""
+Scale = Callable[[float], str]  # maps values to pixels
 
 
 def scale_of(low: float, high: float, start: float, stop: float) -> Scale:

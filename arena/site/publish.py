@@ -63,8 +63,7 @@ class PublishedSummary(NamedTuple):
     matches: int
     replays: int
     missing: tuple[str, ...]
-    why: str
-    """Why there is no table, or no complete one; empty: there is."""
+    why: str  # why there is no table, or no complete one; empty: there is
 
 
 Progress = Callable[[Path, int, int], None]

@@ -26,8 +26,7 @@ from arena.site.clearance import Clearance
 
 A_SEGMENT = 40
 """Matches in a segment: some 150 KB to load for one of them, and 2,500 files for 100,000."""
-A_LIST = 1_000
-"""Matches in a file of a list: some 30 KB."""
+A_LIST = 1_000  # matches in a file of a list: some 30 KB
 
 _encode = msgspec.json.Encoder().encode
 
@@ -90,8 +89,7 @@ class Lists:
     def __init__(self, slug: str, bots: int) -> None:
         self._slug = slug
         self._lines: list[list[list[Any]]] = [[] for _ in range(bots)]
-        self.files = [0] * bots
-        """Of each bot, how many there are by now."""
+        self.files = [0] * bots  # of each bot, how many there are by now
 
     def add(self, told: list[Any]) -> Iterator[tuple[str, bytes]]:
         """Add a line for each of its seats; yields the files that are full."""

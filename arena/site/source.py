@@ -27,8 +27,7 @@ from arena.site.clearance import Clearance
 from arena.site.view import Point
 from arena.store import damage, log_size, read_event, secret_of
 
-MOMENTS = 12
-"""At how many moments of an event its ratings are taken."""
+MOMENTS = 12  # at how many moments of an event its ratings are taken
 _SMALL_FIELD = 100
 """Bots up to which that is done: each fit takes time that grows with the cube of their number."""
 
@@ -40,10 +39,8 @@ class SourceLog(NamedTuple):
     event: Event
     counts: Counts
     ids: list[str]
-    starts: array[int]
-    """Where the records with these ids begin that count."""
-    over: bool
-    """Whether its deals may be known."""
+    starts: array[int]  # where the records with these ids begin that count
+    over: bool  # whether its deals may be known
 
 
 class SiteSource(NamedTuple):
@@ -52,12 +49,10 @@ class SiteSource(NamedTuple):
     folder: Path
     event: Event
     table: Table
-    history: dict[str, list[Point]]
-    """By entrant."""
+    history: dict[str, list[Point]]  # by entrant
     parts: tuple[SourceLog, ...]
     missing: tuple[str, ...]
-    why: str = ""
-    """Why there is no table; for people."""
+    why: str = ""  # why there is no table; for people
 
 
 def read_source(folder: Path) -> SiteSource:
@@ -114,10 +109,8 @@ class _Reading:
         self.history: dict[str, list[Point]] = {}
         """Ratings by entrant, at these bytes of the log."""
         self.parts: list[SourceLog] = []
-        self.damaged = ""
-        """Which line is the first damaged one."""
-        self.incomplete = ""
-        """What a finished event has lost."""
+        self.damaged = ""  # which line is the first damaged one
+        self.incomplete = ""  # what a finished event has lost
         self._moments = moments
         self._begin()
 

@@ -40,11 +40,9 @@ def event_slug(commitment: str) -> str:
 class Point(Frozen, frozen=True, kw_only=True):
     """A rating at a moment of the event."""
 
-    matches: int
-    """Matches of the whole event by then."""
+    matches: int  # matches of the whole event by then
     mu: float
-    error: float
-    """Standard deviation of mu against the field's mean."""
+    error: float  # standard deviation of mu against the field's mean
 
 
 class Spread(msgspec.Struct):
@@ -74,8 +72,7 @@ class Notable(Frozen, frozen=True, kw_only=True):
 
     match: str
     strokes: int
-    lead: float
-    """Strokes less than the mean of its opponents."""
+    lead: float  # strokes less than the mean of its opponents
 
 
 class BotView(msgspec.Struct, kw_only=True):
@@ -85,16 +82,13 @@ class BotView(msgspec.Struct, kw_only=True):
     strokes: Counter[int] = msgspec.field(default_factory=Counter)
     """Strokes of a hole -> how often."""
     seats: list[Spread] = []
-    holes: list[Spread] = []
-    """The first nine; holes of a playoff count nowhere."""
+    holes: list[Spread] = []  # the first nine; holes of a playoff count nowhere
     decisions: int = 0
     think_ms: float = 0.0
     max_ms: float = 0.0
     waited_ms: float = 0.0
-    faults: list[Failing] = []
-    """The first of them."""
-    failed: int = 0
-    """All of them."""
+    faults: list[Failing] = []  # the first of them
+    failed: int = 0  # all of them
     annulled: int = 0
     """Matches that it played, and that don't count since its results are annulled."""
     best: Notable | None = None
@@ -104,21 +98,15 @@ class BotView(msgspec.Struct, kw_only=True):
 class EventView(Frozen, frozen=True, kw_only=True):
     """An event as it is published."""
 
-    slug: str
-    """Its folder in the site."""
-    name: str
-    """What people call it; empty: by its game and date."""
+    slug: str  # its folder in the site
+    name: str  # what people call it; empty: by its game and date
     table: Table
-    bots: Mapping[str, BotView] = {}
-    """By entrant; empty: there are no pages of bots."""
+    bots: Mapping[str, BotView] = {}  # by entrant; empty: there are no pages of bots
     names: tuple[str, ...] = ()
     """Its entrants' ids in the order in which files of matches name them."""
-    replays: int = 0
-    """Matches that can be looked at, card by card."""
-    listed: int = 0
-    """Matches in the lists."""
-    ended: float = 0.0
-    """When its last match ended; 0: not known."""
+    replays: int = 0  # matches that can be looked at, card by card
+    listed: int = 0  # matches in the lists
+    ended: float = 0.0  # when its last match ended; 0: not known
     missing: tuple[str, ...] = ()
     """Keys of what is missing and why, in the order of display."""
     anonymous: bool = False

@@ -26,10 +26,8 @@ class Listing(NamedTuple):
 WIDTH = 80
 _NAME = 20
 _PLACES = ("1st", "2nd", "3rd", "4th", "5th", "6th", "7th", "8th")
-MOST = 20
-"""Bots that a section lists, unless all are asked for."""
-_FEW = 3
-"""Pairs that are shown even if nothing is unusual about them."""
+MOST = 20  # bots that a section lists, unless all are asked for
+_FEW = 3  # pairs that are shown even if nothing is unusual about them
 
 _TITLES = {
     AuditPart.CAPS: "pairs with capped holes",

@@ -10,8 +10,7 @@ from arena.referee import HOLES
 from arena.reports.cards import Card, Face, Picture, Player
 from arena.reports.layout import wrap
 
-CROWD = 4
-"""With more players than that their plays are described in fewer words."""
+CROWD = 4  # with more players than that their plays are described in fewer words
 
 
 def table_picture(desk: Desk, *, telling: bool = True) -> Picture:

@@ -20,11 +20,9 @@ from typing import Self
 from arena.reports.cards import Style
 from arena.reports.layout import clip, width
 
-_SHOWN = b"\x1b[?1049h\x1b[?25l\x1b[H\x1b[2J"
-"""The alternate screen, without a cursor."""
+_SHOWN = b"\x1b[?1049h\x1b[?25l\x1b[H\x1b[2J"  # the alternate screen, without a cursor
 _RESTORED = b"\x1b[0m\x1b[?25h\x1b[?1049l"
-# The bytes of one key arrive nearly at once: a lone Esc is a key too.
-_ESCAPE_S = 0.05
+_ESCAPE_S = 0.05  # the bytes of one key arrive nearly at once: a lone Esc is a key too
 _INPUT = 1024
 
 _SEQUENCES = {

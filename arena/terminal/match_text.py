@@ -11,10 +11,8 @@ from arena.reports.escape import plain
 from arena.reports.layout import clip, width, wrap
 from arena.terminal.moments import Album
 
-SHORTEST = 8
-"""Columns that a name is cut down to at most."""
-_ENDLESS = 10_000
-"""Lines that a picture may have where nothing scrolls away."""
+SHORTEST = 8  # columns that a name is cut down to at most
+_ENDLESS = 10_000  # lines that a picture may have where nothing scrolls away
 
 
 def listing(

@@ -21,8 +21,7 @@ from arena.replay.steps import ALL, NOBODY, OWNER, HoleSteps, MatchSteps, Step, 
 from arena.reports.cards import Card, Face, Picture, Player
 from arena.reports.escape import plain
 
-SHOWN = 50
-"""Thousandths of a stroke below which a move's luck is not mentioned."""
+SHOWN = 50  # thousandths of a stroke below which a move's luck is not mentioned
 
 _FACES = {NOBODY: Face.NOBODY, OWNER: Face.OWNER, ALL: Face.ALL}
 
@@ -31,16 +30,12 @@ class Moment(TableState, frozen=True, kw_only=True):
     """The table at one moment; `hole` 0 is before the first."""
 
     hole: int
-    moves: int = 0
-    """How many of the hole's moves have been played."""
-    drawn: int | None = None
-    """In the hand of the seat that is to act."""
+    moves: int = 0  # how many of the hole's moves have been played
+    drawn: int | None = None  # in the hand of the seat that is to act
     teeing: bool = False
     """Some seats have still to tee off: until then no seat sees what the others have turned."""
-    over: bool = False
-    """All cards are revealed and scored."""
-    fault: Fault | None = None
-    """The fault that happens at this moment, instead of a move."""
+    over: bool = False  # all cards are revealed and scored
+    fault: Fault | None = None  # the fault that happens at this moment, instead of a move
     fallen: frozenset[int] = frozenset()
     luck: tuple[int, ...] = ()
     """By seat, thousandths of strokes of the match so far; empty without a ledger."""

@@ -26,10 +26,8 @@ from arena.terminal.moments import strokes_of
 from arena.terminal.screen import colour, columns, echo_json, picked, say, show
 from arena.terminal.table import details_of, print_table
 
-# The version of the JSON lines.
-JSON_VERSION = 1
-# Bots of a forecast that are named.
-_NAMED = 20
+JSON_VERSION = 1  # the version of the JSON lines
+_NAMED = 20  # bots of a forecast that are named
 
 
 def duration(seconds: float) -> str:

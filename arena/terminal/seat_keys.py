@@ -27,8 +27,7 @@ from arena.terminal.desk import legal_lines, table_picture
 from arena.terminal.keyboard import Keyboard, status_line
 from arena.terminal.screen import say
 
-# What is typed as a whole: longer than any move.
-_TYPED = 20
+_TYPED = 20  # what is typed as a whole: longer than any move
 _KEYS = """\
 t 3     take the pile's card to position 3      d       draw
 3, s 3  put the drawn card to position 3        f 3     throw it away, turn 3
@@ -37,8 +36,7 @@ x       throw it away and turn nothing          k       knock, then Enter
 c       score card      q  leave the match      any key  back to the cards"""
 
 
-_TO = {"t": "take", "s": "swap", "f": "flip"}
-"""Keys that are followed by a position."""
+_TO = {"t": "take", "s": "swap", "f": "flip"}  # keys that are followed by a position
 _AT_ONCE = {"d": ("draw",), "space": ("draw",), "x": ("discard", "skip")}
 """Keys that are a move: the first of these words that the game has."""
 _BACK = ("any key: back to the cards", "")
@@ -57,18 +55,14 @@ class Seat:
     def __init__(self, style: Style) -> None:
         self.style = style
         self.desk: Desk | None = None
-        self.move = ""
-        """A legal move, once it is chosen."""
-        self.ready = False
-        """Whether to go on after a hole, or after the match."""
+        self.move = ""  # a legal move, once it is chosen
+        self.ready = False  # whether to go on after a hole, or after the match
         self.left = False
         self.again = False
         self.waiting = ""
         """The decision that is due: move, hole, over, or none while others play."""
-        self.closing: list[str] = []
-        """Lines below the cards when the match is over."""
-        self._page = ""
-        """The page over the cards: help, score, leave."""
+        self.closing: list[str] = []  # lines below the cards when the match is over
+        self._page = ""  # the page over the cards: help, score, leave
         self._pending = ""
         """Keys of a move that is not complete, or a colon and what has been typed."""
         self._hint = ""
@@ -253,10 +247,8 @@ class KeyPerson:
         self._keyboard = keyboard
         self._delay = delay
         self._seat = Seat(style)
-        self._seen = (0, 0)
-        """The hole and the number of its plays that were shown."""
-        self.kept: list[Path] = []
-        """The folders of the matches so far."""
+        self._seen = (0, 0)  # the hole and the number of its plays that were shown
+        self.kept: list[Path] = []  # the folders of the matches so far
 
     async def begin(self, desk: Desk, commitment: str) -> None:
         del desk, commitment  # the log has it; the screen is for this person alone

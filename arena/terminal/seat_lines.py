@@ -30,8 +30,7 @@ from arena.terminal.desk import ending_lines, legal_lines, table_picture
 from arena.terminal.screen import columns, show
 
 READ_BYTES = 4096
-# A typed line; a longer one is a mistake, and is cut.
-LINE_BYTES = 1000
+LINE_BYTES = 1000  # a typed line; a longer one is a mistake, and is cut
 STDIN = 0
 TALL = 200
 
@@ -44,8 +43,7 @@ class LinePerson:
         self._room = max(40, columns() - 1)
         self._unread = b""
         self._received = False
-        self._printed = (0, 0)
-        """The hole, and how many of its plays have been printed."""
+        self._printed = (0, 0)  # the hole, and how many of its plays have been printed
         self._fallen: set[int] = set()
 
     async def begin(self, desk: Desk, commitment: str) -> None:

@@ -17,8 +17,7 @@ from arena.terminal.screen import echo_json, say
 from arena.verify.findings import LOG
 from arena.verify.whole import OLDER
 
-VERSION = 1
-"""Of what --json prints."""
+VERSION = 1  # of what --json prints
 DIFFERS = 5
 WIDTH = 80
 _LABEL = 14

@@ -13,11 +13,9 @@ from arena.reports.layout import clip, wrap
 from arena.terminal.keyboard import Keyboard, status_line
 from arena.terminal.moments import Album
 
-_PACES = (2.0, 1.0, 0.5, 0.25, 0.1, 0.05)
-"""Seconds a moment, when it plays by itself."""
+_PACES = (2.0, 1.0, 0.5, 0.25, 0.1, 0.05)  # seconds a moment, when it plays by itself
 _DIGITS = 4
-_BLOCK = 6
-"""Lines of a player: its name, two rows of cards and the rules between."""
+_BLOCK = 6  # lines of a player: its name, two rows of cards and the rules between
 _HELP = """\
 space → n      next move
 ← p b          back
@@ -63,8 +61,7 @@ class Stepper:
         self._digits = ""
         self._said = ""
         self._scroll = 0
-        self._follow = True
-        """Scroll to the acting seat, until the person scrolls."""
+        self._follow = True  # scroll to the acting seat, until the person scrolls
         self._keys: Mapping[str, Callable[[], None]] = {
             key: action
             for names, action in (

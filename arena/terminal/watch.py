@@ -39,13 +39,11 @@ TOLD = 12
 DELAY_S = 0.5
 # Bounds of the delay that keys can set; below the least there is none.
 _LEAST_S, _MOST_S = 0.05, 8.0
-# How soon a key is noticed.
-_KEYS_S = 0.05
+_KEYS_S = 0.05  # how soon a key is noticed
 _HELP = "space pause  n next move  + - speed  q leave "
 _PAUSED = "space go on  n next move  q leave "
 _FEWER = "space, n, q "
-_RESTORED = "\x1b[0m\x1b[?25h"
-"""Default colours, and a cursor."""
+_RESTORED = "\x1b[0m\x1b[?25h"  # default colours, and a cursor
 
 
 class LineDisplay:
@@ -78,8 +76,7 @@ class Speed:
     def __init__(self, delay: float) -> None:
         self.delay = delay
         self.paused = False
-        self._one = False
-        """One move more, although it is paused."""
+        self._one = False  # one move more, although it is paused
 
     def press(self, key: str) -> None:
         """Take a key; KeyboardInterrupt for the one that leaves."""

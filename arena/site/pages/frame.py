@@ -30,8 +30,7 @@ TABS = (
 
 
 class Site(Frozen, frozen=True, kw_only=True):
-    title: str = ""
-    """Empty: "Tournaments", in whatever language."""
+    title: str = ""  # empty: "Tournaments", in whatever language
     tabs: tuple[tuple[str, str], ...] = TABS
     """Pages of an event that there are, and the keys of their names; the first is its ranking."""
     scripts: tuple[str, ...] = ()

@@ -25,10 +25,8 @@ _HEADS = (
 )
 _LEDGER = "col_adjusted number about_adjusted, col_luck number about_luck, "
 
-MOST = 120
-"""Rows of an event's first page; a page of its own has all."""
-WIDEST = 50
-"""A matrix of more bots is unreadable, and its page too large."""
+MOST = 120  # rows of an event's first page; a page of its own has all
+WIDEST = 50  # a matrix of more bots is unreadable, and its page too large
 
 
 def ranking(site: frame.Site, view: EventView, *, whole: bool = False) -> str:
