@@ -1,6 +1,8 @@
 """Print the report of `arena audit`: each figure with what it means, in 80 columns."""
 
+import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from importlib.resources import files
 from typing import Any, NamedTuple
 
 import click
@@ -29,6 +31,8 @@ _PLACES = ("1st", "2nd", "3rd", "4th", "5th", "6th", "7th", "8th")
 MOST = 20  # bots that a section lists, unless all are asked for
 _FEW = 3  # pairs that are shown even if nothing is unusual about them
 
+_NOTES = json.loads((files("arena.terminal") / "audit_notes.json").read_bytes())
+"""What the figures mean, by key."""
 _TITLES = {
     AuditPart.CAPS: "pairs with capped holes",
     AuditPart.LUCK: "luck",
@@ -51,12 +55,7 @@ def audit_lines(
         indent="  ",
     )
     if audit.left_out:
-        yield from wrap(
-            f"{audit.left_out:,} more rated events have a fault, or are not complete: only time "
-            "and faults are about these too",
-            WIDTH,
-            indent="  ",
-        )
+        yield from wrap(_note("left_out", audit=audit), WIDTH, indent="  ")
     yield ""
     yield from _verdict(audit, paint=paint)
     for title, section in _SECTIONS.items():
@@ -83,13 +82,11 @@ def _verdict(audit: Audit, *, paint: bool) -> Iterator[str]:
         yield "Nothing is unusual."
     tested = {one.part for one in audit.tested}
     names = ", ".join(title for part, title in _TITLES.items() if part in tested)
-    yield from wrap(
-        f"Tested: {names}. Chance alone makes something in this list unusual in at most "
-        f"{100 * audit.unusual:.0f} % of fair events, all bots and pairs taken together; p is so "
-        "corrected. What is unusual has a reason, not necessarily a bad one.",
-        WIDTH,
-        indent="",
-    )
+    yield from wrap(_note("tested", names=names, percent=100 * audit.unusual), WIDTH, indent="")
+
+
+def _note(key: str, **values: object) -> str:
+    return _NOTES[key].format(**values)
 
 
 # ---------------------------------------------------------------------------------- sections
@@ -104,16 +101,8 @@ def _seats(audit: Audit) -> Iterator[Listing | str]:
             "seat, strokes a match": lambda row: _effect(row[2]),
         },
     )
-    yield (
-        "Less the table's mean, with 95 % intervals: the game gives this to whichever bot sits "
-        "there. "
-        + (
-            "The rotation leaves nothing of it: each bot had each seat equally often."
-            if not audit.rotation
-            else f"The rotation leaves at most {audit.rotation:.3f} strokes a match of it to a "
-            "bot: not every rotation of every deal counts. In rated events it leaves nothing."
-        )
-    )
+    left = _note("not_rotated" if audit.rotation else "rotated", audit=audit)
+    yield f"{_note('seats')} {left}"
 
 
 def _ties(audit: Audit) -> Iterator[Listing | str]:
@@ -131,10 +120,7 @@ def _ties(audit: Audit) -> Iterator[Listing | str]:
             "95 %": lambda row: f"{100 * row[1].low:.2f} to {100 * row[1].high:.2f}",
         },
     )
-    yield (
-        "A rated event adds up its rotations, so ties are rarer there. At the cap a hole ends "
-        "because no bot ended it."
-    )
+    yield _note("ties")
     if rows := _shown(audit.capped_pairs):
         yield Listing(
             rows,
@@ -146,47 +132,31 @@ def _ties(audit: Audit) -> Iterator[Listing | str]:
             },
             by=None,
         )
-        yield (
-            "Pairs that sat at one table, against all pairs: p is how often chance gives a pair "
-            "so many. A bot that never ends a hole shows with every bot that it meets."
-        )
+        yield _note("capped")
 
 
 def _luck(audit: Audit) -> Iterator[Listing | str]:
     if not audit.luck:
-        yield (
-            f"Nothing to say: that takes {FEWEST} rated events of a bot with their luck in the "
-            "log, where it is not if the event was played with --no-luck."
-        )
+        yield _note("no_luck", fewest=FEWEST)
         return
     z: Columns = {"z": lambda row: f"{row.z:+.1f}", "p": _p}
     yield Listing(audit.luck, {"bot": _bot, "strokes a match": _strokes, **z})
     most = max(audit.luck, key=lambda row: abs(row.z))
-    yield (
-        "What chance cost it, whatever it cost its opponents, with its standard error; 0 is "
-        f"expected of every bot, however it plays. The largest |z| of {len(audit.luck)} bots is "
-        f"{most.z:+.1f}: {_odds(most.p)}."
-    )
+    yield _note("luck", bots=len(audit.luck), z=most.z, odds=_odds(most.p))
 
 
 def _later(audit: Audit) -> Iterator[Listing | str]:
     if not audit.later:
-        yield "No deal was played in all rotations."
+        yield _note("no_deals")
         return
     deals: Columns = {"bot": _bot, "deals": lambda row: f"{row.deals:,}"}
     yield Listing(audit.later, {**deals, "strokes a match": _strokes, "p": _p})
-    luck = ", luck" if audit.adjusted else ""
-    yield (
-        "Where the deal had been played before, less where it had not; less the opponents' "
-        f"strokes{luck} and what the seats are worth; with the standard error. A bot that carries "
-        "something from process to process would be below 0. Which rotation comes first was drawn "
-        "by lot: p is how often another draw would have favoured a bot as much."
-    )
+    yield _note("later", luck=", luck" if audit.adjusted else "")
 
 
 def _pairs(audit: Audit) -> Iterator[Listing | str]:
     if audit.seats == 2:
-        yield "At tables of two no bot can play for another."
+        yield _note("two_seats")
         return
     if lift := _shown(audit.lift):
         yield Listing(
@@ -199,13 +169,9 @@ def _pairs(audit: Audit) -> Iterator[Listing | str]:
             },
             by=None,
         )
-        yield (
-            "What each of the two gains (below 0) on its table when the other sits there, against "
-            "tables without it; less what skills explain. Only what goes beyond "
-            f"{table_mates.TOLERATED:.0f} is asked about: styles suit each other, a little."
-        )
+        yield _note("lift", tolerated=table_mates.TOLERATED)
     else:
-        yield "No bot sat both with and without another."
+        yield _note("no_lift")
     if feeding := _shown(audit.feeding):
         yield Listing(
             feeding,
@@ -218,57 +184,34 @@ def _pairs(audit: Audit) -> Iterator[Listing | str]:
             },
             by=None,
         )
-        yield (
-            "How often the second takes what the first leaves it; expected is by what both do "
-            f"with others. Up to {100 * discards.TOLERATED:.0f} % of the discards more is not "
-            "asked about."
-        )
+        yield _note("feeding", percent=100 * discards.TOLERATED)
 
 
 def _series(audit: Audit) -> Iterator[Listing | str]:
     if not audit.blocks:
-        yield "No deal was played in all rotations."
+        yield _note("no_deals")
         return
     counted = f"{audit.blocks:,} block{'s' * (audit.blocks > 1)} (the series that share deals)"
     blocks: Columns = {"bot": _bot, "blocks": lambda row: f"{row.blocks:,}"}
     if not audit.together:
-        yield (
-            f"No bot could be tested for results that hang together: {counted}, but no pairing "
-            "has several of which one has several deals. More --deals than --series would tell."
-        )
+        yield _note("no_series", counted=counted)
     else:
         wide: Columns = {
             "correlation": lambda row: f"{row.correlation:+.3f}",
             "times as wide": lambda row: f"{row.wider:.1f}",
         }
         yield Listing(audit.together, {**blocks, **wide, "p": _p})
-        alone = (
-            f", {audit.single:,} of them alone in a pairing and left out" if audit.single else ""
-        )
-        yield (
-            f"How far rated events have something in common when the same processes played them: "
-            f"{counted}{alone}. The table's intervals take them to be independent; by series "
-            "a bot's would be so many times as wide. p is how often chance makes blocks differ as "
-            "much. A bot that meets such a bot has a part of it in its own results."
-        )
+        single = audit.single
+        alone = f", {single:,} of them alone in a pairing and left out" if single else ""
+        yield _note("series", counted=counted, alone=alone)
         for row in audit.together:
             if row.p <= audit.unusual:
-                yield (
-                    f"The table's intervals of {plain(row.bot)} would be {row.wider:.1f} times as "
-                    "wide by series."
-                )
+                yield _note("wider", bot=plain(row.bot), wider=row.wider)
     if not audit.trends:
-        yield (
-            "No bot could be tested for getting better or worse within a series: "
-            f"{counted}, but none has {series.FEWEST} of several deals."
-        )
+        yield _note("no_trends", counted=counted, fewest=series.FEWEST)
         return
     yield Listing(audit.trends, {**blocks, "first to last": _strokes, "p": _p})
-    yield (
-        "Strokes a match less the opponents', from the first match of a series to its last, along "
-        "a line, with the standard error; below 0 a bot gets better. p is how often blocks played "
-        "in reverse order would show as much."
-    )
+    yield _note("trends")
 
 
 def _time(audit: Audit) -> Iterator[Listing | str]:
@@ -285,12 +228,7 @@ def _time(audit: Audit) -> Iterator[Listing | str]:
         },
         lambda use: -max(use.share, use.bank_share),
     )
-    yield (
-        "Milliseconds a decision, the longest, and what the longest decision and match used of "
-        "their limits; then, a match, how long the machine kept it waiting, which is charged to "
-        "no bot, and its CPU time while it wasn't asked. What comes close to its limit may have "
-        "lost on time elsewhere."
-    )
+    yield _note("time")
 
 
 def _faults(audit: Audit) -> Iterator[Listing | str]:
@@ -307,11 +245,7 @@ def _faults(audit: Audit) -> Iterator[Listing | str]:
         },
         lambda row: -(row.early + row.late),
     )
-    yield (
-        "In the half of the matches that ended first, and in the other. Timeouts of many bots in "
-        "one half are a sign that it was the machine; its load was at most "
-        f"{audit.load:.1f} when something failed."
-    )
+    yield _note("faults", audit=audit)
 
 
 _SECTIONS: Mapping[str, Callable[[Audit], Iterator[Listing | str]]] = {

@@ -6,6 +6,7 @@ paste it.
 
 import sys
 import textwrap
+from collections import Counter
 from collections.abc import Callable, Sequence
 
 import click
@@ -18,7 +19,8 @@ from arena.terminal.screen import colour, columns, say
 
 SPEC = "protocol/SPEC.md"
 MARKS = {"passed": "✓", "warned": "!", "failed": "✗", "skipped": "\u2013"}
-COLOURS = {"passed": "green", "warned": "yellow", "failed": "red", "skipped": "bright_black"}
+COLOURS = {"failed": "red", "warned": "yellow", "passed": "green", "skipped": "bright_black"}
+WORDS = {"warned": "passed with a warning"}
 # Of a line that was sent or received, without --verbose: its beginning and its end, unless
 # nearly all of it would be shown anyway.
 SHOWN, SHOWN_END, WHOLE = 300, 60, 500
@@ -181,16 +183,9 @@ def _ends(lines: Sequence[str]) -> Sequence[str]:
 
 
 def _verdict(report: Report) -> str:
-    counts = [
-        (sum(checked.status == status for checked in report.checks), word)
-        for status, word in (
-            ("failed", "failed"),
-            ("warned", "passed with a warning"),
-            ("passed", "passed"),
-            ("skipped", "skipped"),
-        )
-    ]
-    text = ", ".join(f"{count} {word}" for count, word in counts if count)
+    counts = Counter(checked.status for checked in report.checks)
+    shown = ((counts[status], WORDS.get(status, status)) for status in COLOURS)
+    text = ", ".join(f"{count} {word}" for count, word in shown if count)
     if report.status != "failed":
         text += f"; {report.times.p99_ms:.1f} ms an answer (p99), {report.memory_mb:.0f} MB"
     return text

@@ -85,13 +85,9 @@ def _memory(found: Checkup, width: int) -> Iterator[str]:
 
 
 def _own_limits(found: Checkup, width: int) -> Iterator[str]:
-    if found.lack:
-        yield from _item(f"{found.lack}.", width)
-    else:
-        text = "no limit of a process or a control group keeps a bot from what it is promised."
-        yield from _item(text, width)
-    for note in found.notes:
-        yield from _item(f"{note}.", width)
+    free = "no limit of a process or a control group keeps a bot from what it is promised"
+    for text in (found.lack or free, *found.notes):
+        yield from _item(f"{text}.", width)
 
 
 def _time(found: Checkup, width: int) -> Iterator[str]:
@@ -140,11 +136,9 @@ def _machine(found: Checkup, width: int) -> Iterator[str]:
     user = f"user {found.user}" if found.user else "root (each bot gets a spare user)"
     yield from _item(", ".join(filter(None, (machine.system, machine.cpu, cores, user))), width)
     yield from _item(f"arena {machine.arena} on Python {machine.python}", width)
-    there = [f"{name}\u00a0{version}" for name, version in found.languages.items() if version]
-    missing = [name for name, version in found.languages.items() if not version]
-    if there:
+    if there := [f"{name}\u00a0{version}" for name, version in found.languages.items() if version]:
         yield from _item(f"for bots: {', '.join(there)}", width)
-    if missing:
+    if missing := [name for name, version in found.languages.items() if not version]:
         yield from _item(f"not installed: {', '.join(missing)}", width)
 
 

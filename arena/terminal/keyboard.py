@@ -9,6 +9,7 @@ Invariant: after us the terminal is as it was before us.
 """
 
 import os
+import re
 import select
 import signal
 import termios
@@ -30,41 +31,25 @@ _SEQUENCES = {
     "[B": "down",
     "[C": "right",
     "[D": "left",
-    "[H": "home",
-    "[F": "end",
-    "[1~": "home",
-    "[4~": "end",
-    "[7~": "home",
-    "[8~": "end",
+    **dict.fromkeys(("[H", "[1~", "[7~"), "home"),
+    **dict.fromkeys(("[F", "[4~", "[8~"), "end"),
     "[5~": "pageup",
     "[6~": "pagedown",
 }
-_NAMED = {"\r": "enter", "\n": "enter", "\x7f": "backspace", "\x08": "backspace", " ": "space"}
+_NAMED = {"\r": "enter", "\n": "enter", "\x1b": "escape", " ": "space"}
+_NAMED |= dict.fromkeys("\x7f\x08", "backspace")
+_KEY = re.compile(r"\x1b[\[O][0-9;]*[^0-9;]|(?P<begun>\x1b([\[O][0-9;]*)?\Z)|.", re.DOTALL)
+"""A sequence, the beginning of one, or a single key."""
 
 
 def keys_of(data: str) -> tuple[list[str], str]:
     """Decode input into names of keys; the second value may be the beginning of another."""
     keys = []
-    at = 0
-    while at < len(data):
-        if data[at] != "\x1b":
-            keys.append(_NAMED.get(data[at], data[at]))
-            at += 1
-            continue
-        end = at + 1
-        if data[end : end + 1] in ("[", "O"):
-            end += 1
-            while end < len(data) and data[end] in "0123456789;":
-                end += 1
-        if end == len(data):
-            return keys, data[at:]
-        sequence = data[at + 1 : end + 1].replace("O", "[", 1)
-        if data[at + 1] in "[O":
-            keys.append(_SEQUENCES.get(sequence, ""))
-            at = end + 1
-        else:
-            keys.append("escape")
-            at += 1
+    for found in _KEY.finditer(data):
+        if found["begun"]:
+            return keys, found["begun"]
+        key, sequence = found[0], found[0][1:].replace("O", "[", 1)
+        keys.append(_SEQUENCES.get(sequence, "") if sequence else _NAMED.get(key, key))
     return keys, ""
 
 
