@@ -87,8 +87,8 @@ class Descriptor(Frozen, frozen=True, kw_only=True):
     vector: str = ""
     """Import path of its `arena.rl.vector.VectorEnv`; empty: it can't be trained in batches."""
 
-    def label(self, card: int) -> str:
-        return self.labels.get(card, str(card))
+    def label(self, card: int | None, unknown: str = "") -> str:
+        return unknown if card is None else self.labels.get(card, str(card))
 
     def move(self, word: str) -> Move:
         return self.own_moves.get(word) or VOCABULARY[word]

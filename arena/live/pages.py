@@ -19,7 +19,7 @@ from arena.site.pages.method import facts_of
 from arena.site.pages.ranking import cells, notes, standings
 from arena.site.pages.viewer import replay
 from arena.site.view import EventView, Point, event_slug
-from arena.site.words import english, label_attributes, number, say
+from arena.site.words import english, fragment, label_attributes, number, say
 
 LAYOUTS: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "index.html": ("tab_ranking", ("head", "progress", "ranking", "matches", "notes")),
@@ -70,7 +70,7 @@ def live_page(now: EventSnapshot, tab: str, held: Mapping[str, str], seen: str) 
     view = view_of(now)
     return frame.page(
         SITE,
-        _connection(),
+        fragment("arena.live", "connection.html"),  # whether its script hears of changes
         *(tag("div", Safe(held.get(each, "")), data_live=each) for each in names),
         up="../../",
         title=frame.title_of(view, title),
@@ -89,17 +89,6 @@ def replay_page(now: EventSnapshot) -> str:
     """The viewer of matches; its script asks for the one that the address names."""
     notice = tag("div", tag("p", say("live_not_yet")), id="unopened", class_="note", hidden=True)
     return replay(SITE, view_of(now), notice, scripts=("opened.js",))
-
-
-def _connection() -> Safe:
-    """The script's note on its connection; without a script, that there is none."""
-    return tag(
-        "p",
-        tag("noscript", say("live_no_script")),
-        tag("span", NOTHING, id="connection", role="status", class_="tag quiet", hidden=True),
-        tag("span", NOTHING, id="milestone", role="status", class_="unseen"),
-        class_="connection",
-    )
 
 
 # ------------------------------------------------------------------------------------ progress
@@ -121,11 +110,7 @@ def _progress(now: EventSnapshot) -> Safe:
         ("live_faults", number(now.faults) if now.faults else None),
         ("live_voids", number(now.voids) if now.voids else None),
     ]
-    shown = [
-        tag("div", tag("dt", say(key)), tag("dd", what))
-        for key, what in figures
-        if what is not None
-    ]
+    shown = [tag("div", tag("dt", say(key)), tag("dd", what)) for key, what in figures if what]
     open_ = tag("p", say("live_wave", n=now.waves), " ", long_text(now.note)) if now.note else None
     return join(
         tag("h2", say(STATES[now.state])),

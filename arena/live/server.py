@@ -3,7 +3,7 @@
     with listen(port) as listening:            # 0 or None: any free port
         server = Server(guard_app(app, listening, LOOPBACK), listening)
         await nursery.start(server.serve)
-        print(server.url)
+        print(url_of(listening))
         await server.stop()
 
 Theory of operation. One task accepts connections, one task each serves them. An error in one ends
@@ -24,6 +24,7 @@ import errno
 import ipaddress
 import socket
 from collections.abc import Callable, Collection
+from typing import NamedTuple
 from urllib.parse import urlsplit
 
 import trio
@@ -111,20 +112,12 @@ def is_address(host: str) -> bool:
     return True
 
 
-class Guard:
-    def __init__(
-        self,
-        app: App,
-        *,
-        names: Collection[str] = ("localhost",),
-        addresses: Collection[str] | None = ("127.0.0.1", "::1"),
-        methods: Collection[str] = READ_ONLY,
-    ) -> None:
-        """`names`, `addresses`: by which a browser may call us; None allows any address."""
-        self._app = app
-        self._names = frozenset(name.lower() for name in names)
-        self._addresses = None if addresses is None else frozenset(addresses)
-        self._methods = frozenset(methods)
+class Guard(NamedTuple):
+    app: App
+    methods: Collection[str] = READ_ONLY
+    names: Collection[str] = ("localhost",)
+    addresses: Collection[str] | None = ("127.0.0.1", "::1")
+    """By these and by the names, in lower case, a browser may call us; None allows any address."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         async def sending(message: Message) -> None:
@@ -136,10 +129,10 @@ class Guard:
 
         status, text = self._judge(scope)
         if status:
-            allow = {"allow": ", ".join(sorted(self._methods))} if status == 405 else None
+            allow = {"allow": ", ".join(sorted(self.methods))} if status == 405 else None
             await PlainTextResponse(f"{text}\n", status, allow)(scope, receive, sending)
         else:
-            await self._app(scope, receive, sending)
+            await self.app(scope, receive, sending)
 
     def _judge(self, scope: Scope) -> tuple[int, str]:
         """(status, reason) of a refusal, or (0, "")."""
@@ -148,7 +141,7 @@ class Guard:
             headers[b"host"].decode("latin-1")
         ):
             return 421, "this server goes by another name; open it by the address it printed"
-        if scope["method"] not in self._methods:
+        if scope["method"] not in self.methods:
             return 405, "there is nothing here but to look at"
         if scope["method"] not in READ_ONLY and not self._same_origin(headers):
             return 403, "that may be asked for by our own pages alone"
@@ -156,9 +149,9 @@ class Guard:
 
     def _ours(self, header: str) -> bool:
         host = host_of(header)
-        if host in self._names:
+        if host in self.names:
             return True
-        return is_address(host) and (self._addresses is None or host in self._addresses)
+        return is_address(host) and (self.addresses is None or host in self.addresses)
 
     @staticmethod
     def _same_origin(headers: dict[bytes, bytes]) -> bool:
@@ -175,9 +168,9 @@ def guard_app(
 ) -> Guard:
     """The app behind a `Guard` that fits the address."""
     if ipaddress.ip_address(listening.getsockname()[0]).is_loopback:
-        return Guard(app, methods=methods)
-    names = {"localhost", network.host_name(), *(() if is_address(host) else (host,))}
-    return Guard(app, names=names, addresses=None, methods=methods)
+        return Guard(app, methods)
+    names = ["localhost", network.host_name(), *([] if is_address(host) else [host])]
+    return Guard(app, methods, frozenset(map(str.lower, names)), addresses=None)
 
 
 class Server:
@@ -196,7 +189,6 @@ class Server:
         self._open = 0
         self._stopping = trio.Event()
         self._ended = trio.Event()
-        self.url = url_of(listening)  # where it is, for a browser
 
     async def serve(self, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED) -> None:
         """Serve until stopped or cancelled; closes the socket."""

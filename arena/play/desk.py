@@ -110,18 +110,19 @@ class Desk:
         return self.view.drawn if self.view is not None and self.legal else None
 
 
-def play_in_words(desk: Desk, play: Play) -> str:
-    def card(value: int | None) -> str:
-        return "?" if value is None else desk.about.label(value)
-
+def play_in_words(desk: Desk, play: Play, *, brief: bool = False) -> str:
     word, *places = play.move.split(" ")
-    does = desk.about.move(word).past.format(
+    move, label = desk.about.move(word), desk.about.label
+    card, out, *cards = (
+        label(each, "a card" if brief else "?") for each in (play.card, play.out, *play.cards)
+    )
+    does = (move.brief if brief else move.past).format(
         at=places[0] if places else "",
         two=places[-1] if places else "",
-        drawn="a card" if play.card is None else f"the {card(play.card)}",
-        card=card(play.card),
-        out=card(play.out),
-        cards=", ".join(map(card, play.cards)),
+        drawn="a card" if play.card is None else f"the {card}",
+        card=card,
+        out=out,
+        cards=", ".join(cards),
     )
-    anew = " (the pile was shuffled anew)" if play.reshuffled else ""
+    anew = " (the pile was shuffled anew)" if play.reshuffled and not brief else ""
     return f"{desk.names[play.seat]} {does}{anew}"

@@ -21,6 +21,7 @@ import base64
 import hashlib
 import hmac
 from collections.abc import Iterable, Iterator
+from importlib.resources import files
 from itertools import groupby
 
 from msgspec import UNSET
@@ -43,17 +44,7 @@ from arena.model import (
 from arena.reports.escape import sentence
 from arena.site.view import Failing
 
-# fmt: off
-_BIRDS = (
-    "auk", "avocet", "bittern", "bunting", "buzzard", "chough", "coot", "crake", "crane",
-    "curlew", "dipper", "dove", "dunlin", "eider", "falcon", "finch", "gannet", "godwit",
-    "goose", "grebe", "grouse", "gull", "hawk", "heron", "hobby", "hoopoe", "ibis", "jackdaw",
-    "jay", "kestrel", "kite", "knot", "lapwing", "lark", "linnet", "loon", "magpie", "martin",
-    "merlin", "nuthatch", "oriole", "osprey", "owl", "petrel", "pigeon", "pipit", "plover",
-    "puffin", "quail", "rail", "raven", "robin", "rook", "ruff", "shrike", "siskin", "snipe",
-    "sparrow", "starling", "stork", "swallow", "swan", "swift", "teal",
-)
-# fmt: on
+_BIRDS = (files("arena.site") / "birds.txt").read_text("utf-8").split()
 _LETTERS = 6
 _VERSION_LETTERS = 4
 _HEX = 12
@@ -119,14 +110,11 @@ class Clearance(Frozen, frozen=True, kw_only=True):
         )
 
     def event(self, event: Event) -> Event:
-        ids = self.ids(event.entrants)
-        hidden = self.anonymous
+        ids, hidden = self.ids(event.entrants), self.anonymous
         return replace(
             event,
             settings=self._settings(event.settings, ids),
-            entrants=tuple(
-                sorted(map(self.entrant, event.entrants), key=lambda entrant: entrant.id)
-            ),
+            entrants=tuple(sorted(map(self.entrant, event.entrants), key=lambda each: each.id)),
             # A secret that anybody can guess would prove a guess of the field.
             commitment="" if hidden and event.predictable else event.commitment,
             secret="" if hidden or not event.finished else event.secret,
@@ -137,8 +125,8 @@ class Clearance(Frozen, frozen=True, kw_only=True):
         )
 
     def table(self, table: Table) -> Table:
-        sources = [source.event for source in table.sources]
-        known = [entrant for each in (table.event, *sources) for entrant in each.entrants]
+        events = (table.event, *(source.event for source in table.sources))
+        known = [entrant for event in events for entrant in event.entrants]
         ids = self.ids(known)
         return replace(
             table,
@@ -163,9 +151,7 @@ class Clearance(Frozen, frozen=True, kw_only=True):
     def _settings(self, settings: Settings, ids: dict[str, str]) -> Settings:
         if not self.key:
             return settings
-        trial = settings.trial
-        if trial is not None:
-            trial = replace(trial, new=ids[trial.new])
+        trial = settings.trial and replace(settings.trial, new=ids[settings.trial.new])
         heroes = tuple(sorted(ids[hero] for hero in settings.heroes))
         # Those who were withdrawn before an epoch aren't among its entrants, and have no id here.
         options = settings.options
@@ -178,15 +164,14 @@ class Clearance(Frozen, frozen=True, kw_only=True):
 
     def _source(self, source: SourceEvent) -> SourceEvent:
         ids = self.ids(source.event.entrants)
-        # What it is called in the table is an entrant of another event: named by the same rule.
-        aliases = () if self.key else source.aliases
         return replace(
             source,
             event=self.event(source.event),
             withdrawn=self._withdrawn(source.withdrawn, ids),
             gone=tuple(sorted(ids[entrant] for entrant in source.gone)),
             ended=self._said(source.ended, source.event.entrants),
-            aliases=aliases,
+            # What it is called in the table is an entrant of another event: named by the same rule.
+            aliases=() if self.key else source.aliases,
         )
 
     def _withdrawn(
@@ -201,13 +186,8 @@ class Clearance(Frozen, frozen=True, kw_only=True):
         """One of our sentences; empty if it names a bot or an author."""
         if not self.key:
             return text
-        low = text.casefold()
-        named = any(
-            label and label.casefold() in low
-            for entrant in entrants
-            for label in (entrant.name, entrant.author)
-        )
-        return "" if named else text
+        labels = [label for each in entrants for label in (each.name, each.author) if label]
+        return "" if any(label.casefold() in text.casefold() for label in labels) else text
 
     def _not_run(self, absent: NotRun) -> NotRun:
         name = absent.name.rpartition("/")[2] or absent.name

@@ -64,8 +64,7 @@ def read_source(folder: Path) -> SiteSource:
             "arena merge SHARD... --out FOLDER"
         )
     epochs = epochs_of(folder)
-    small = len(event.entrants) <= _SMALL_FIELD
-    size = log_size(folder) if small and not epochs else 0
+    size = 0 if epochs or len(event.entrants) > _SMALL_FIELD else log_size(folder)
     moments = [size * (at + 1) // MOMENTS for at in range(MOMENTS - 1)] if size else []
     reading = _Reading(event, moments)
     try:
@@ -83,9 +82,8 @@ def read_source(folder: Path) -> SiteSource:
     if not (epochs or why):
         _note(reading.history, found)
     missing = _missing(event, found, reading, damaged=bool(why))
-    if why:
-        return SiteSource(folder, event, found, {}, (), missing, why)
-    return SiteSource(folder, event, found, reading.history, tuple(reading.parts), missing)
+    history, parts = ({}, ()) if why else (reading.history, tuple(reading.parts))
+    return SiteSource(folder, event, found, history, parts, missing, why)
 
 
 def _missing(event: Event, found: Table, reading: _Reading, *, damaged: bool) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from arena.model import Entrant, Frozen, Standing
+from arena.model import Frozen
 from arena.site.view import EventView
 
 FORMAT = 1
@@ -115,28 +115,17 @@ def encode_index(index: SiteIndex) -> bytes:
 
 def index_entry(view: EventView, made_from: str) -> Published:
     table, event = view.table, view.table.event
-    settings = event.settings
     entrants = {entrant.id: entrant for entrant in event.entrants}
     return Published(
-        slug=view.slug,
-        name=view.name,
-        game=settings.game,
-        seats=settings.seats,
-        format=settings.format,
-        matches=table.matches,
-        planned=table.planned,
-        finished=event.finished,
-        predictable=event.predictable,
-        commitment=event.commitment,
-        ended=view.ended,
-        replays=view.replays,
-        listed=view.listed,
-        missing=view.missing,
+        **_picked(view, "slug name ended replays listed missing"),
+        **_picked(event.settings, "game seats format"),
+        **_picked(event, "finished predictable commitment"),
+        **_picked(table, "matches planned"),
         bots=tuple(
             Placed(
                 page=f"e/{view.slug}/{page}" if (page := view.page_of(row.entrant)) else "",
-                **_placed(entrants[row.entrant]),
-                **_placed(row),
+                **_picked(entrants[row.entrant], "id name version hash"),
+                **_picked(row, _OF_A_ROW),
             )
             for row in table.rows
             if row.entrant in entrants
@@ -145,9 +134,12 @@ def index_entry(view: EventView, made_from: str) -> Published:
     )
 
 
-def _placed(of: Entrant | Standing) -> dict[str, Any]:
-    """The fields that are called the same in the index."""
-    return {name: getattr(of, name) for name in Placed.__struct_fields__ if hasattr(of, name)}
+_OF_A_ROW = "rank rank_last mu sigma sigma_field win strokes matches note"
+
+
+def _picked(of: object, names: str) -> dict[str, Any]:
+    """Fields that are called the same in the index."""
+    return {name: getattr(of, name) for name in names.split()}
 
 
 def add_event(index: SiteIndex, event: Published) -> SiteIndex:

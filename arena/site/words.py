@@ -15,7 +15,7 @@ from datetime import UTC, datetime
 from importlib.resources import files
 
 from arena.reports.escape import sentence
-from arena.site.markup import NOTHING, Safe, escaped, long_text, tag
+from arena.site.markup import NOTHING, Safe, attributes, escaped, long_text, tag
 
 LANGUAGES: Mapping[str, str] = {
     "en": "English",
@@ -25,6 +25,7 @@ LANGUAGES: Mapping[str, str] = {
     "ja": "日本語",
 }
 _VALUE = re.compile(r"\{(\w+)\}")
+_STRING = re.compile(r"\{(?:([a-z-]+):)?(\w+)\}")
 
 
 @functools.cache
@@ -60,6 +61,18 @@ def label_attributes(attribute: str, key: str) -> dict[str, object]:
         attribute: escaped(english(key)),
         "data_a": f"{attribute.replace('_', '-')}:{key}",
     }
+
+
+@functools.cache
+def fragment(package: str, name: str) -> Safe:
+    """Markup of ours from a file, with {KEY} for a string, {ATTRIBUTE:KEY} for an attribute."""
+    text = (files(package) / name).read_text("utf-8")
+
+    def string(found: re.Match[str]) -> str:
+        attribute, key = found.groups()
+        return attributes(label_attributes(attribute, key)).strip() if attribute else say(key)
+
+    return Safe(_STRING.sub(string, "".join(map(str.strip, text.splitlines()))))
 
 
 def _values(values: Mapping[str, object]) -> str | None:

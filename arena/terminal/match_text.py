@@ -2,6 +2,7 @@
 
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 import msgspec
 
@@ -58,35 +59,27 @@ def _listed(parts: Mapping[int, str], kept: Sequence[int], many: int) -> int:
     return sum(width(parts[seat]) + 2 for seat in kept) - 2 + more
 
 
-class MatchText:
-    """A recorded match in lines, as a watching seat could know it. `tell`: a fault in lines."""
+class MatchText(NamedTuple):
+    """A recorded match in lines, as a watching seat could know it."""
 
-    def __init__(
-        self,
-        album: Album,
-        tell: Callable[[Fault], Iterable[str]],
-        style: Style,
-        room: int,
-        watcher: int | None,
-    ) -> None:
-        self._album = album
-        self._tell = tell
-        self._style = style
-        self._room = room
-        self._watcher = watcher
+    album: Album
+    tell: Callable[[Fault], Iterable[str]]  # a fault in lines
+    style: Style
+    room: int
+    watcher: int | None
 
     def whole(self) -> Iterator[str]:
         """Each hole's moves in words, and its cards at the end."""
-        album, match = self._album, self._album.match
+        album, match = self.album, self.album.match
         yield (
             f"{plain(match.id)}: {match.settings.game}, deal {match.deal}, "
             f"rotation {match.rotation}"
         )
-        yield from wrap(album.result(), self._room, indent="  ")
+        yield from wrap(album.result(), self.room, indent="  ")
         if match.holes:
             scores = album.picture(len(album.moments) - 1).scores
             yield ""
-            yield from scorecard(album.names, scores, match.totals, room=self._room)
+            yield from scorecard(album.names, scores, match.totals, room=self.room)
         for hole, moments in itertools.groupby(enumerate(album.moments), lambda at: at[1].hole):
             *_, (last, _) = moments
             yield ""
@@ -95,39 +88,38 @@ class MatchText:
             yield from self._moment(last)
             for fault in match.faults:
                 if fault.hole == hole:
-                    yield from self._tell(fault)
+                    yield from self.tell(fault)
 
     def hole(self, hole: int) -> Iterator[str]:
-        album = self._album
+        album = self.album
         _there(album, hole)
         yield album.opening(album.match.holes[hole - 1])
         for at, moment in enumerate(album.moments):
             if moment.hole == hole:
                 yield ""
-                *_, latest = ["The cards are dealt.", *album.news(at, self._watcher)]
+                *_, latest = ["The cards are dealt.", *album.news(at, self.watcher)]
                 yield latest.strip()
                 yield from self._cards(at)
                 if moment.fault is not None:
-                    yield from self._tell(moment.fault)
+                    yield from self.tell(moment.fault)
 
     def move(self, hole: int, move: int) -> Iterator[str]:
         """The table after so many moves of a hole, with what was played until then."""
-        at = moment_of(self._album, hole, move)
+        at = moment_of(self.album, hole, move)
         yield from self._moment(at)
-        fault = self._album.moments[at].fault
-        if fault is not None:
-            yield from self._tell(fault)
+        if (fault := self.album.moments[at].fault) is not None:
+            yield from self.tell(fault)
 
     def _moment(self, at: int) -> Iterator[str]:
-        for told in self._album.news(at, self._watcher):
-            yield from wrap(told, self._room, indent="     ")
-        if self._album.moments[at].hole:
+        for told in self.album.news(at, self.watcher):
+            yield from wrap(told, self.room, indent="     ")
+        if self.album.moments[at].hole:
             yield from self._cards(at)
 
     def _cards(self, at: int) -> list[str]:
-        shown = self._album.picture(at, self._watcher)
+        shown = self.album.picture(at, self.watcher)
         bare = msgspec.structs.replace(shown, title="", news=(), scores=())
-        return picture(bare, self._style, room=self._room, height=_ENDLESS)[2:]
+        return picture(bare, self.style, room=self.room, height=_ENDLESS)[2:]
 
 
 def moment_of(album: Album, hole: int, move: int | None) -> int:

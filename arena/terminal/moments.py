@@ -115,16 +115,12 @@ def words(about: Descriptor, name: str, moved: ObservedMove) -> str:
     """A move in plain words. Without `drawn`: for a reader who doesn't see the drawn card."""
     word, *places = moved.move.split(" ")
     move = about.move(word)
-
-    def card(value: int | None) -> str:
-        return "" if value is None else about.label(value)
-
     does = move.now.format(
         at=places[0] if places else "",
         two=places[-1] if places else "",
-        drawn=move.unseen if moved.drawn is None else f"the {card(moved.drawn)}",
-        top=card(moved.top),
-        before=card(moved.before),
+        drawn=move.unseen if moved.drawn is None else f"the {about.label(moved.drawn)}",
+        top=about.label(moved.top),
+        before=about.label(moved.before),
     )
     return f"{name} {does}"
 
@@ -169,7 +165,7 @@ def table_picture(
         pile=about.label(moment.discard) if moment.hole else "",
         piled=moment.pile,
         stock=moment.stock,
-        drawn="" if drawn is None else about.label(drawn),
+        drawn=about.label(drawn),
         **told,
     )
 
@@ -179,9 +175,18 @@ def strokes_of(order: Collection[int], scores: Sequence[int]) -> tuple[int | Non
     return tuple(score if seat in order else None for seat, score in enumerate(scores))
 
 
-def strokes_line(names: Sequence[str], order: Collection[int], scores: Sequence[int]) -> str:
+def strokes_line(names: Sequence[str], strokes: Sequence[int | None]) -> str:
     """The strokes of a hole with the names of those who played it."""
-    return ", ".join(f"{names[seat]} {scores[seat]}" for seat in sorted(order))
+    played = zip(names, strokes, strict=True)
+    return ", ".join(f"{name} {number}" for name, number in played if number is not None)
+
+
+def places_line(names: Sequence[str], places: Sequence[int], ends: Sequence[int | str]) -> str:
+    """How a match ended for each seat, the best first."""
+    return ", ".join(
+        f"{place}. {name} {end}"
+        for place, _, name, end in sorted(zip(places, range(len(places)), names, ends, strict=True))
+    )
 
 
 class Album:
@@ -238,7 +243,8 @@ class Album:
                 yield f"  !  {name} has failed: {moment.fault.kind}"
             elif moment.over:
                 done = self.match.holes[hole - 1]
-                yield f"Hole {hole} is over: {strokes_line(self.names, done.order, done.scores)}"
+                strokes = strokes_of(done.order, done.scores)
+                yield f"Hole {hole} is over: {strokes_line(self.names, strokes)}"
                 if moment.luck and watcher is None:
                     yield f"{_luck(moment.luck)} strokes so far, by seat"
             elif moment.moves:
@@ -252,13 +258,10 @@ class Album:
         return f"{text} (playoff)" if hole.hole > 9 else text
 
     def result(self) -> str:
-        match = self.match
-        fell = {fault.seat for fault in match.faults}
-        return ", ".join(
-            f"{match.places[seat]}. {self.names[seat]} "
-            + ("failed" if seat in fell else str(match.totals[seat]))
-            for seat in sorted(range(len(self.names)), key=lambda seat: match.places[seat])
-        )
+        fell = {fault.seat for fault in self.match.faults}
+        totals = enumerate(self.match.totals)
+        ends = ["failed" if seat in fell else total for seat, total in totals]
+        return places_line(self.names, self.match.places, ends)
 
     def _move(self, number: int, now: Moment, watcher: int | None) -> str:
         """The move that led to a moment, as far as the watcher may know it."""

@@ -211,7 +211,7 @@ class Seat:
         if pending == "k":
             return "Knock? Enter does it, any other key lets you think again"
         if pending:
-            drawn = "" if desk.drawn is None else desk.about.label(desk.drawn)
+            drawn = desk.about.label(desk.drawn)
             what = {
                 "t": f"Take the {pile} to which position?",
                 "s": f"Put the {drawn} to which position?",

@@ -233,12 +233,11 @@ class WatchedMatch:
         assert game.hole is not None
         if not game.hole.to_act():
             scores = game.hole.scores()
-            self._scores.append(strokes_of(game.order, scores))
+            strokes = strokes_of(game.order, scores)
+            self._scores.append(strokes)
             if game.holes <= HOLES:
                 self._totals = [a + b for a, b in zip(self._totals, scores, strict=True)]
-            self._tell(
-                f"hole {game.holes} is over: {strokes_line(self._names, game.order, scores)}"
-            )
+            self._tell(f"hole {game.holes} is over: {strokes_line(self._names, strokes)}")
         self._show(game)
         self._rest()
 

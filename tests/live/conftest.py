@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 import pytest
 import trio
 
-from arena.live.server import LOOPBACK, Server, guard_app, listen
+from arena.live.server import LOOPBACK, Server, guard_app, listen, url_of
 from tests.event.clusters import ForkedCommand
 
 # Whatever takes longer hangs.
@@ -42,8 +42,8 @@ async def serving(app, **options):
             served = guard_app(app, listening, LOOPBACK, **options)
             server = Server(served, listening, failed=errors.append)
             await nursery.start(server.serve)
-            port = int(server.url.rsplit(":", 1)[1].rstrip("/"))
-            yield SimpleNamespace(port=port, errors=errors, url=server.url, stop=server.stop)
+            port = int(url_of(listening).rsplit(":", 1)[1].rstrip("/"))
+            yield SimpleNamespace(port=port, errors=errors, url=url_of(listening), stop=server.stop)
             await server.stop()
 
 

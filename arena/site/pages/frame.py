@@ -3,6 +3,7 @@
 import functools
 import re
 from collections.abc import Iterable
+from typing import Any
 from urllib.parse import urlencode
 
 import msgspec
@@ -129,11 +130,8 @@ def event_page(
     view: EventView,
     current: str,
     *parts: Content,
-    title: Content,
     up: str = "",
-    scripts: tuple[str, ...] = (),
-    styles: tuple[str, ...] = (),
-    about: dict[str, object] | None = None,
+    **how: Any,  # noqa: ANN401 - of `page`
 ) -> str:
     """A page of an event, under one of its tabs; `up` leads to the event's folder."""
     return page(
@@ -141,11 +139,8 @@ def event_page(
         event_head(site, view, current, up=up),
         *parts,
         up=f"{up}../../",
-        title=title,
         game=view.table.event.settings.game,
-        scripts=scripts,
-        styles=styles,
-        about=about,
+        **how,
     )
 
 

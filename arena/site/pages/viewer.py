@@ -1,16 +1,9 @@
 """The list of matches and the viewer of one: empty pages, which scripts fill from files of data."""
 
-import functools
-import re
-from importlib.resources import files
-
-from arena.site.markup import NOTHING, Content, Safe, attributes, tag
+from arena.site.markup import NOTHING, Content, tag
 from arena.site.pages import frame
 from arena.site.view import EventView
-from arena.site.words import label_attributes, say
-
-_WORDS = re.compile(r"\{(?:([a-z-]+):)?(\w+)\}")
-"""In a template: {KEY} is a string, {ATTRIBUTE:KEY} an attribute with one."""
+from arena.site.words import fragment, say
 
 
 def matches(site: frame.Site, view: EventView) -> str:
@@ -55,20 +48,9 @@ def replay(
         "replay.html",
         *_begin(),
         *notices,
-        tag("div", _viewer(), id="viewer", hidden=True),
+        tag("div", fragment("arena.site.pages", "viewer.html"), id="viewer", hidden=True),
         title=frame.title_of(view, "tab_replay"),
         scripts=("load.js", *scripts, "cards.js", "moments.js", "replay.js"),
         styles=("cards.css",),
         about={"data_event": view.slug, **frame.cards_of(view.table.event.settings.game)},
     )
-
-
-@functools.cache
-def _viewer() -> Safe:
-    text = (files("arena.site.pages") / "viewer.html").read_text("utf-8")
-
-    def words(found: re.Match[str]) -> str:
-        attribute, key = found.groups()
-        return attributes(label_attributes(attribute, key)).strip() if attribute else say(key)
-
-    return Safe(_WORDS.sub(words, "".join(map(str.strip, text.splitlines()))))
