@@ -47,9 +47,7 @@ def feed(**options: Any) -> None:  # noqa: ANN401 - click's flags
 
     bot, transcript, timeout = (options.pop(n) for n in ("bot", "transcript", "timeout"))
     chosen = FeedOptions(
-        bot=options.pop("whose"),
-        timeout=None if timeout is None else timeout / 1000,
-        **options,
+        bot=options.pop("whose"), timeout=None if timeout is None else timeout / 1000, **options
     )
     if only_print:
         for line in transcript_lines(bot, transcript, chosen, say):

@@ -253,10 +253,7 @@ event_options = flags(
     ),
     option("--tables N", POSITIVE, "Only that many tables, balanced in who meets whom."),
     option(
-        "--deals N",
-        POSITIVE,
-        "Deals a table; each is played in every seat rotation.",
-        default=10,
+        "--deals N", POSITIVE, "Deals a table; each is played in every seat rotation.", default=10
     ),
     option(
         "--schedule",
@@ -306,9 +303,7 @@ event_options = flags(
 run_options = flags(
     option("--beacon VALUE", text="Of a prepared event: its public value."),
     option(
-        "--jobs N",
-        POSITIVE,
-        "Matches at a time.  [default: one a core that this process is given]",
+        "--jobs N", POSITIVE, "Matches at a time.  [default: one a core that this process is given]"
     ),
     switch("--no-pin", "Let workers and bots move between cores: slower, and times are less even."),
     option("--max-time", TIME, "Stop after this time and the match in play; resume later."),
@@ -324,8 +319,7 @@ live_options = flags(
         "Show the event in a browser while it is played, on this machine.",
     ),
     option(
-        "--live-host ADDRESS",
-        text="Show it to others too: listen there, for instance on 0.0.0.0.",
+        "--live-host ADDRESS", text="Show it to others too: listen there, for instance on 0.0.0.0."
     ),
     switch("--live-stay", "Go on showing it when it is over, until Ctrl-C."),
 )

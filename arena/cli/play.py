@@ -60,9 +60,7 @@ def play(**options: Any) -> None:  # noqa: ANN401 - click's flags
 
     delay = options["delay"]
     guest = _guest(
-        options["browser"],
-        lines=options["lines"],
-        delay=DELAY_S if delay is None else delay / 1000,
+        options["browser"], lines=options["lines"], delay=DELAY_S if delay is None else delay / 1000
     )
     chosen = match_options_of({**options, "seed": ""})
     named = {name: options[name] for name in ("seat", "name", "seed", "out", "sandbox")}

@@ -24,14 +24,7 @@ from arena.formats import Format
 from arena.formats.blocks import Dealing
 from arena.formats.forfeits import evidence
 from arena.formats.tables import all_tables, field_of
-from arena.model import (
-    ADJUSTED,
-    Entrant,
-    Settings,
-    TrialSettings,
-    TrialVerdict,
-    UserError,
-)
+from arena.model import ADJUSTED, Entrant, Settings, TrialSettings, TrialVerdict, UserError
 from arena.schedule import Lead, ScheduleEnd, Wave, WaveResults
 
 CHUNK = 5

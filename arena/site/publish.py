@@ -71,11 +71,7 @@ Progress = Callable[[Path, int, int], None]
 
 
 def update_site(
-    folders: Sequence[Path],
-    site: Path,
-    options: PublishOptions,
-    notify: Notify,
-    progress: Progress,
+    folders: Sequence[Path], site: Path, options: PublishOptions, notify: Notify, progress: Progress
 ) -> list[PublishedSummary]:
     """Write the events in some results folders as a static site; other events in it stay."""
     if options.name is not None and len(folders) > 1:

@@ -57,10 +57,7 @@ def say(key: str, /, **values: object) -> Safe:
 
 def label_attributes(attribute: str, key: str) -> dict[str, object]:
     """A string as an attribute of an element: aria-label, title."""
-    return {
-        attribute: escaped(english(key)),
-        "data_a": f"{attribute.replace('_', '-')}:{key}",
-    }
+    return {attribute: escaped(english(key)), "data_a": f"{attribute.replace('_', '-')}:{key}"}
 
 
 @functools.cache

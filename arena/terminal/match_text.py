@@ -17,11 +17,7 @@ _ENDLESS = 10_000  # lines that a picture may have where nothing scrolls away
 
 
 def listing(
-    found: Sequence[tuple[MatchRecord, bool]],
-    style: Style,
-    *,
-    room: int,
-    bots: Sequence[str] = (),
+    found: Sequence[tuple[MatchRecord, bool]], style: Style, *, room: int, bots: Sequence[str] = ()
 ) -> Iterator[str]:
     """A line a match: its id, and each bot with strokes or fault, the best first."""
     wide = max(width(plain(record.id)) for record, _ in found)

@@ -21,12 +21,7 @@ from arena.terminal.screen import colour, columns
 
 
 def print_table(
-    table: Table,
-    report: str = "text",
-    *,
-    canonical: bool = False,
-    details: bool = False,
-    more: str,
+    table: Table, report: str = "text", *, canonical: bool = False, details: bool = False, more: str
 ) -> None:
     """Print a report. `more`: the command that prints the facts which a screen leaves out."""
     brief = sys.stdout.isatty() and not (details or canonical)
