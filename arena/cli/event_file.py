@@ -61,7 +61,6 @@ def key_of(option: click.Parameter) -> str:
 
 
 def _checked(option: click.Parameter, given: Any, folder: Path) -> Any:  # noqa: ANN401 - TOML
-    """A value of an event file in the form that its flag takes."""
     if isinstance(option, click.Argument):
         if not (isinstance(given, list) and given and all(isinstance(p, str) for p in given)):
             raise TypeError('expected a list of paths, like ["bots/*"]')

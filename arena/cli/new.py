@@ -59,7 +59,6 @@ def new(language: str | None, path: str | None, *, as_list: bool) -> None:
 
 
 def _which(language: str, path: str | None) -> str:
-    """The scaffold that a word for a language stands for."""
     from arena.bots.plain_text import did_you_mean, printable
     from arena.model import UserError
     from arena.scaffolds import SCAFFOLDS, any_language, names

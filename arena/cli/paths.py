@@ -97,7 +97,6 @@ def _entrants(ctx: click.Context, incomplete: str, *, epochs: bool) -> list[Comp
 
 
 def matches_of(ctx: click.Context, _: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """The ids of matches in the results folders on the line, for the shell."""
     from arena.store import read_lines
     from arena.store.lines import head_of
 

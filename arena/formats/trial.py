@@ -39,8 +39,6 @@ MOST_DEALS = 1_000_000
 
 
 class Bounds(NamedTuple):
-    """The log-likelihood ratio of a trial, and the bounds that end it."""
-
     lower: float
     ratio: float
     upper: float

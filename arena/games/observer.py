@@ -63,7 +63,6 @@ class ObservedGame(Game):
         return _ObservedHole(hole, self)
 
     def note(self, seat: int, move: str, top: int, drawn: int | None) -> None:
-        """Follow the cards of a move that has been played."""
         assert self.hole is not None
         self.moves.append(move)
         word, *places = move.split(" ")

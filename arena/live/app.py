@@ -139,7 +139,6 @@ class App:
         return self._made[name]
 
     def _page_of(self, name: str) -> Response:
-        """A page as it is now; kept for all requests before the next change."""
         now = self._broadcast.snapshot
         if name == pages.REPLAY:
             return HTMLResponse(pages.replay_page(now))

@@ -101,7 +101,6 @@ class Broadcast:
 
     @property
     def snapshot(self) -> EventSnapshot:
-        """All that is known now, with the last table that was made."""
         return self.show.snapshot(self._pace, self._table)
 
     async def stream(self, seen: int, names: frozenset[str]) -> AsyncIterator[bytes]:

@@ -74,7 +74,6 @@ class LivePage:
 
 
 def _result(tournament: Tournament) -> Table | None:
-    """The final table; a shard has none."""
     return None if tournament.shard else tournament.result()
 
 

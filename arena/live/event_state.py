@@ -29,8 +29,6 @@ Status = Literal["playing", "stopped", "over"]
 
 
 class RecentMatch(msgspec.Struct, frozen=True, kw_only=True):
-    """What may be shown of a match at once."""
-
     id: str
     pairing: str
     deal: int
@@ -64,7 +62,6 @@ class EventSnapshot(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def left(self) -> float | None:
-        """Seconds to the end, if there is an estimate."""
         return (self.planned + self.more - self.done) / self.rate if self.rate else None
 
 

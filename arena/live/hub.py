@@ -63,7 +63,6 @@ class Hub:
         return min(int(number), self.number)
 
     def id_of(self, number: int) -> str:
-        """The id of a message that completes everything up to a number."""
         return f"{self._run}-{number}"
 
     def since(self, seen: int, names: frozenset[str]) -> bytes:

@@ -129,7 +129,6 @@ def _progress(now: EventSnapshot) -> Safe:
 
 
 def _apart(now: EventSnapshot) -> Safe | None:
-    """How much of the order is settled."""
     rated = [row for row in now.table.rows if row.rank] if now.table else []
     if len(rated) < 2 or not now.history:
         return None

@@ -147,7 +147,6 @@ class Page:
             return False
 
     async def farewell(self) -> None:
-        """Tell the page that the match is over for good."""
         if self._desk is None:
             return
         self._wanted, self._turn = "gone", ""
@@ -248,7 +247,6 @@ class Page:
         return Response(_encode(found), 409, media_type=_JSON)
 
     def _judge(self, asked: _Asked) -> Mapping[str, object] | None:
-        """Accept an answer, or say why not."""
         if asked.do == "leave":
             self._left = True
             self._wake()

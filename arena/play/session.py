@@ -208,7 +208,6 @@ def _check_seat(bots: int, seat: int, rules: Game) -> None:
 
 
 def _renamed(entrant: Entrant, number: int) -> Entrant:
-    """Name a bot that is at the table a second time."""
     name = f"{entrant.name[: LONGEST_LABEL - 4]}-{number}"
     return msgspec.structs.replace(entrant, id=f"{name}@{entrant.version}", name=name)
 

@@ -134,7 +134,6 @@ class _Replay:
             turn += 1
 
     def _report(self, due: Mapping[int, Fault], moves: Sequence[str]) -> None:
-        """Report the outcomes of a question to one seat or several."""
         referee, hole = self._referee, self._referee.hole
         # The moves include those that were played for forfeiters.
         places = {seat: at for at, seat in enumerate(referee.wanted, len(referee.moves))}

@@ -255,7 +255,6 @@ class _Unfolding(ObservedGame, Witness):
 
 
 def _known(view: Any) -> tuple[str, ...]:  # noqa: ANN401 - each game has its own
-    """By seat, who knows its cards."""
     if hasattr(view, "known"):
         return tuple("".join(_LETTERS[letter] for letter in letters) for letters in view.known)
     return tuple("".join(NOBODY if card is None else ALL for card in cards) for cards in view.grids)

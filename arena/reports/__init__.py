@@ -26,8 +26,6 @@ class View(NamedTuple):
 
 
 class TableReport(NamedTuple):
-    """One way to show a table."""
-
     render: Callable[[Table, View], str]  # the whole text, with a newline at its end
     file: str = ""  # the file beside an event's log that holds it; empty: none
     for_people: bool = False

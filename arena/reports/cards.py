@@ -38,8 +38,6 @@ class Card(Frozen, frozen=True):
 
 
 class Player(Frozen, frozen=True, kw_only=True):
-    """A seat: its name, its cards and how it stands."""
-
     name: str
     rows: tuple[tuple[Card, ...], ...] = ()  # empty: it does not play this hole
     total: int = 0
@@ -49,8 +47,6 @@ class Player(Frozen, frozen=True, kw_only=True):
 
 
 class Picture(Frozen, frozen=True, kw_only=True):
-    """A match at one moment."""
-
     title: str
     players: tuple[Player, ...]
     acting: frozenset[int] = frozenset()
@@ -73,11 +69,9 @@ class Style(Frozen, frozen=True, kw_only=True):
     """Whether cards that some player doesn't know are shown by their backs."""
 
     def bold(self, text: str) -> str:
-        """Emphasis, for what matters now."""
         return f"{_BOLD}{text}{_RESET}" if self.colour else text
 
     def dim(self, text: str) -> str:
-        """Style of cards that players don't see."""
         return f"{_DIM}{text}{_RESET}" if self.colour else text
 
     def red(self, text: str) -> str:

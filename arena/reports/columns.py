@@ -14,8 +14,6 @@ DEVIATIONS_95 = 1.96  # standard deviations on either side that hold 95 %
 
 
 class Column(msgspec.Struct, frozen=True):
-    """One column: its cell for a row of the table."""
-
     heading: str
     cell: Callable[[Standing], str]
     left: bool = False

@@ -85,7 +85,6 @@ def summary(table: Table) -> tuple[str, str]:
 
 
 def _sources(table: Table, *, brief: bool) -> Iterator[Fact]:
-    """Which events, or what of one, the table was made from."""
     first = table.sources[0].event.settings
     count = len(table.sources)
     events = f"{count} events rated together" if count > 1 else "a part of one event"

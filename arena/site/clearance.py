@@ -145,7 +145,6 @@ class Clearance(Frozen, frozen=True, kw_only=True):
         )
 
     def ids(self, entrants: Iterable[Entrant]) -> dict[str, str]:
-        """Entrants' ids -> their published ids."""
         return {entrant.id: self.entrant(entrant).id for entrant in entrants}
 
     def _settings(self, settings: Settings, ids: dict[str, str]) -> Settings:

@@ -18,7 +18,6 @@ _WIDE = 13.0
 
 
 def feed(index: SiteIndex) -> str:
-    """Atom, the latest events first."""
     latest = max((event.ended for event in index.events), default=0.0)
     made = tag(
         "feed",

@@ -31,8 +31,6 @@ _FOLDERS = ("e", "assets", "assets/lang", "bots", "rules")
 
 
 class SiteFolder:
-    """A site that is being published to; see the module."""
-
     def __init__(self, path: Path) -> None:
         """UserError unless the folder is empty or a site of ours."""
         self.path = path
@@ -81,13 +79,11 @@ class SiteFolder:
         beside.replace(path)
 
     def stage(self, slug: str) -> Path:
-        """A staging folder for an event's files."""
         path = self.path / "e" / f".{slug}{_NEW}"
         path.mkdir(parents=True)
         return path
 
     def place(self, slug: str) -> None:
-        """Move an event's staging folder into its place."""
         events = self.path / "e"
         place, old = events / slug, events / f".{slug}{_OLD}"
         if place.exists():

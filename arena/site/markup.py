@@ -58,7 +58,6 @@ def tag(name: str, /, *parts: Content, **given: object) -> Safe:
 
 
 def shape(name: str, /, *parts: Content, **given: object) -> Safe:
-    """An element of SVG or Atom."""
     inside = join(*parts)
     begun = f"<{name}{attributes(given)}"
     return Safe(f"{begun}>{inside}</{name}>" if inside else f"{begun}/>")

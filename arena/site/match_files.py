@@ -147,8 +147,6 @@ class MatchFiles:
 
 
 class SegmentContext(NamedTuple):
-    """What unfolding needs besides the records."""
-
     event: Event
     secret: bytes
     names: Mapping[str, int]  # entrants' own ids -> their places
@@ -238,7 +236,6 @@ class Statistics:
         return counts
 
     def _compare(self, bot: BotView, record: MatchRecord, own: int) -> None:
-        """Keep the match if it is the bot's best or worst."""
         lead = (sum(record.totals) - own) / (len(record.totals) - 1) - own
         if bot.best and bot.worst and bot.worst.lead <= lead <= bot.best.lead:
             return

@@ -25,7 +25,6 @@ def scale_of(low: float, high: float, start: float, stop: float) -> Scale:
 
 
 def interval(mu: float, error: float, scale: Scale) -> Safe:
-    """A rating: a dot, and its 95 % range."""
     half = DEVIATIONS_95 * error
     return _drawing(
         160,

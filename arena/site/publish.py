@@ -181,7 +181,6 @@ def _linked(source: str, target: str) -> str:
 
 
 def event_files(site: Site, view: EventView) -> Iterator[tuple[str, str]]:
-    """The pages and tables of an event: (name in its folder, content)."""
     yield "index.html", ranking.ranking(site, view)
     if len(view.table.rows) > ranking.MOST:
         yield "ranking.html", ranking.ranking(site, view, whole=True)

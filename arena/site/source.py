@@ -44,8 +44,6 @@ class SourceLog(NamedTuple):
 
 
 class SiteSource(NamedTuple):
-    """An event to be published, with its own names."""
-
     folder: Path
     event: Event
     table: Table

@@ -143,7 +143,6 @@ def _picked(of: object, names: str) -> dict[str, Any]:
 
 
 def add_event(index: SiteIndex, event: Published) -> SiteIndex:
-    """The index with this event added or replaced, the latest first."""
     known = {each.slug: each for each in (*index.events, event)}
     order = sorted(known.values(), key=lambda each: (-each.ended, each.slug))
     return msgspec.structs.replace(index, events=tuple(order))

@@ -38,8 +38,6 @@ def event_slug(commitment: str) -> str:
 
 
 class Point(Frozen, frozen=True, kw_only=True):
-    """A rating at a moment of the event."""
-
     matches: int  # matches of the whole event by then
     mu: float
     error: float  # standard deviation of mu against the field's mean
@@ -68,8 +66,6 @@ class Failing(Frozen, frozen=True, kw_only=True):
 
 
 class Notable(Frozen, frozen=True, kw_only=True):
-    """A bot's best or worst match."""
-
     match: str
     strokes: int
     lead: float  # strokes less than the mean of its opponents
@@ -96,8 +92,6 @@ class BotView(msgspec.Struct, kw_only=True):
 
 
 class EventView(Frozen, frozen=True, kw_only=True):
-    """An event as it is published."""
-
     slug: str  # its folder in the site
     name: str  # what people call it; empty: by its game and date
     table: Table

@@ -51,7 +51,6 @@ def english(key: str, **values: object) -> str:
 
 
 def say(key: str, /, **values: object) -> Safe:
-    """A string as an element."""
     return tag("span", long_text(english(key, **values)), data_t=key, data_v=_values(values))
 
 

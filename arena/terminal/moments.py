@@ -176,13 +176,11 @@ def strokes_of(order: Collection[int], scores: Sequence[int]) -> tuple[int | Non
 
 
 def strokes_line(names: Sequence[str], strokes: Sequence[int | None]) -> str:
-    """The strokes of a hole with the names of those who played it."""
     played = zip(names, strokes, strict=True)
     return ", ".join(f"{name} {number}" for name, number in played if number is not None)
 
 
 def places_line(names: Sequence[str], places: Sequence[int], ends: Sequence[int | str]) -> str:
-    """How a match ended for each seat, the best first."""
     return ", ".join(
         f"{place}. {name} {end}"
         for place, _, name, end in sorted(zip(places, range(len(places)), names, ends, strict=True))
@@ -190,8 +188,6 @@ def places_line(names: Sequence[str], places: Sequence[int], ends: Sequence[int 
 
 
 class Album:
-    """The moments of a recorded match, as pictures and in words."""
-
     def __init__(self, match: MatchSteps) -> None:
         self.match = match
         self.moments = list(moments(match))
@@ -199,7 +195,6 @@ class Album:
         self.names = [plain(entrant.id) for entrant in match.seats]
 
     def first_of(self, hole: int) -> int:
-        """The number of the moment at which a hole is dealt."""
         return next(n for n, moment in enumerate(self.moments) if moment.hole == hole)
 
     def fault_after(self, at: int) -> int | None:

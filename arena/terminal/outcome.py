@@ -31,7 +31,6 @@ _NAMED = 20  # bots of a forecast that are named
 
 
 def duration(seconds: float) -> str:
-    """A duration in seconds, minutes or hours, for people."""
     if seconds < 90:
         return f"{seconds:.0f} s"
     if seconds < 90 * 60:
@@ -110,7 +109,6 @@ def _number(count: int, one: str, more: str = "") -> str:
 
 
 def forecast_lines(forecast: Forecast) -> Iterator[str]:
-    """What would be played, how long it takes, and by whom."""
     event, settings = forecast.event, forecast.event.settings
     later = ""
     if forecast.adaptive:

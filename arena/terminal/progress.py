@@ -311,7 +311,6 @@ def show_forecast(forecast: Forecast, display: Progress) -> None:
 
 
 def show_same(found: Comparison, display: Progress) -> None:
-    """Say that two bots have the same content, or emit it."""
     old, new = found.old, found.new
     if isinstance(display, JsonProgress):
         display.emit("same", old=old.id, new=new.id, hash=new.hash)

@@ -12,7 +12,6 @@ _EACH = 1_000
 
 
 def outcome_lines(outcome: PublishedSummary) -> Iterator[str]:
-    """Lines that say what was published of an event, and what is missing."""
     yield (
         f"{outcome.folder}: {outcome.matches:,} matches, {outcome.replays:,} to look at, "
         f"in e/{outcome.slug}"

@@ -94,7 +94,6 @@ def _list(folder: Path, found: SearchResult, bots: Sequence[str]) -> None:
 
 
 def _list_as_json(folder: Path, event: Event, found: SearchResult) -> None:
-    """A line a match, with the command for each fault."""
     limits = event.settings.limits
     for record, counts in found.records:
         line = {

@@ -51,7 +51,6 @@ def style(*, hidden: bool = False) -> Style:
 
 
 def picked(found: object, names: str) -> dict[str, Any]:
-    """Some fields by their names."""
     return {name: getattr(found, name) for name in names.split()}
 
 

@@ -68,7 +68,6 @@ class Seat:
         self._hint = ""
 
     def wait_for(self, what: str, desk: Desk) -> None:
-        """Ask for a decision: see `waiting`."""
         self.waiting, self.desk = what, desk
         self.move, self.ready, self.again = "", False, False
         self._pending = self._hint = ""
@@ -241,8 +240,6 @@ class Seat:
 
 
 class KeyPerson:
-    """A `Person` at this terminal."""
-
     def __init__(self, keyboard: Keyboard, style: Style, delay: float) -> None:
         self._keyboard = keyboard
         self._delay = delay

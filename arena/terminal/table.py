@@ -64,7 +64,6 @@ def _names(entrant: str) -> set[str]:
 
 
 def duel_lines(table: Table) -> Iterator[str]:
-    """How the bots in a part of a table did against each opponent."""
     for row in table.rows:
         against = [duel for duel in table.duels if duel.row == row.entrant]
         shares = ", ".join(f"{plain(duel.column)} {100 * share(duel):.0f}" for duel in against)

@@ -221,7 +221,6 @@ class Stepper:
 
 
 def step_through(stepper: Stepper, source: int, out: int, encoding: str) -> None:
-    """Until the person quits, or the terminal is gone."""
     with Keyboard(source, out, encoding) as keyboard:
         while not stepper.done:
             keyboard.draw(stepper.frame)

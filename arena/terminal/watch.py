@@ -93,7 +93,6 @@ class Speed:
                 raise KeyboardInterrupt
 
     def is_due(self, rested: float) -> bool:
-        """Whether the next move is due after so many seconds."""
         if self._one:
             self._one = False
             return True

@@ -95,7 +95,6 @@ def _strokes(shown: BotView) -> Iterator[Safe]:
 
 
 def _folded(key: str, columns: str, cells: Iterable[Iterable[Content]]) -> Safe:
-    """The numbers of a picture as a table."""
     rows = (tag("tr", *(tag("td", cell) for cell in row)) for row in cells)
     inside = frame.table(frame.heads(columns), rows, key=key, kind="narrow")
     return tag("details", tag("summary", say("as_table")), inside)

@@ -178,7 +178,6 @@ def title_of(view: EventView, key: str = "") -> Safe:
 
 
 def game_name(game: str) -> str:
-    """A game as its rule sheets call it."""
     return registry.game(game).about.title if game in registry.GAMES else game
 
 

@@ -170,7 +170,6 @@ def _faults(row: Standing) -> Iterator[Safe]:
 
 
 def notes(view: EventView) -> Safe:
-    """What a ranking can't show, and how to read this one."""
     found = cycles(view.table)
     circles = [tag("li", say("cycle", one=a, two=b, three=c)) for a, b, c in found[:SHOWN]]
     disputed = any(row.disputed for row in view.table.rows)
@@ -187,7 +186,6 @@ def notes(view: EventView) -> Safe:
 
 
 def left_out(view: EventView) -> Iterator[Safe]:
-    """Bots that were withdrawn or not run, and why."""
     for out in view.table.withdrawn:
         yield withdrawal_note(view, out)
     for absent in view.table.event.not_run:
@@ -213,7 +211,6 @@ def published_tables() -> dict[str, TableReport]:
 
 
 def matrix(site: frame.Site, view: EventView) -> str:
-    """How often each bot beat each other, with links to the matches of the two."""
     many = len(view.table.rows)
     if many < 2:
         shown = tag("p", say("matrix_alone"))

@@ -70,7 +70,6 @@ def _event(event: Published) -> Safe:
 def career(
     site: frame.Site, bot: str, played: Sequence[tuple[Published, Placed]], also: Sequence[str]
 ) -> str:
-    """A bot across events: where it played, and how it did there."""
     columns = frame.heads(
         "col_event text, col_rank number, col_mu number, col_date number, col_version text, "
         "col_hash words, col_range figures, col_win number, col_strokes number, col_matches number"
@@ -118,7 +117,6 @@ def _cell(key: float | None, shown: Safe | None) -> Safe:
 
 
 def rules(site: frame.Site, game: str, language: str) -> str:
-    """The rules of a game in a language, with links to all other sheets."""
     sheet = registry.game(game).about.sheet(language)
     assert sheet is not None
     games = [
