@@ -68,11 +68,10 @@ def compare(**options: Any) -> None:  # noqa: ANN401 - click's flags
 
     if options["beacon"] is not None:
         raise arena.UserError("--beacon goes with a prepared folder; leave it out")
-    named = ("game", "rate_on", "seed", "turn_cap", "freeze")
     chosen = arena.EventOptions(
         limits=limits_of(options),
         schedule_options=dict(options["schedule_options"]),
-        **{name: options[name] for name in named},
+        **{name: options[name] for name in ("game", "rate_on", "seed", "turn_cap", "freeze")},
     )
     tested = {name: options[name] for name in ("effect", "alpha", "beta", "budget")}
     playing, bots = playing_of(options), (options["old"], options["new"])

@@ -89,8 +89,7 @@ def _name(path: str) -> str:
     if name in {"", ".."}:
         raise UserError(f"NAME: '{printable(path)}' names no new folder, as my-bot would")
     if fault := label_fault(name):
-        shown = printable(name)
-        raise UserError(f"NAME: '{shown}' can't be a bot's name: {fault}")
+        raise UserError(f"NAME: '{printable(name)}' can't be a bot's name: {fault}")
     return name
 
 

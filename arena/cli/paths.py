@@ -6,6 +6,7 @@ Messages and commands for copying name the path, so it must be possible to name 
 import os
 from collections.abc import Iterable
 from contextlib import suppress
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -73,17 +74,9 @@ def items(words: Iterable[str], incomplete: str) -> list[CompletionItem]:
     return [CompletionItem(word) for word in islice(found, _COMPLETED)]
 
 
-def bots_of(ctx: click.Context, _: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """The bots of the results folders on the line, for the shell."""
-    return _entrants(ctx, incomplete, epochs=False)
-
-
-def rated_bots_of(ctx: click.Context, _: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """The same, with those that came later: a table has them, too."""
-    return _entrants(ctx, incomplete, epochs=True)
-
-
-def _entrants(ctx: click.Context, incomplete: str, *, epochs: bool) -> list[CompletionItem]:
+def _entrants(
+    ctx: click.Context, _: click.Parameter, incomplete: str, *, epochs: bool
+) -> list[CompletionItem]:
     from arena import UserError, open_results
 
     names: dict[str, None] = {}
@@ -94,6 +87,12 @@ def _entrants(ctx: click.Context, incomplete: str, *, epochs: bool) -> list[Comp
                 for entrant in each.entrants:
                     names |= {entrant.name: None, entrant.id: None}
     return items(names, incomplete)
+
+
+bots_of = partial(_entrants, epochs=False)
+"""The bots of the results folders on the line, for the shell."""
+rated_bots_of = partial(_entrants, epochs=True)
+"""The same, with those that came later: a table has them, too."""
 
 
 def matches_of(ctx: click.Context, _: click.Parameter, incomplete: str) -> list[CompletionItem]:

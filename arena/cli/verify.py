@@ -36,7 +36,7 @@ def verify(folder: Path, *, matches: int | None, **options: Any) -> None:  # noq
     """
     import arena
     from arena.terminal.screen import say
-    from arena.terminal.verify_report import LogBar, show_verification
+    from arena.terminal.verify_report import log_bar, show_verification
 
     published = options["commitment"]
     if published is not None and not re.fullmatch(r"\s*[0-9a-fA-F]{64}\s*", published):
@@ -49,7 +49,7 @@ def verify(folder: Path, *, matches: int | None, **options: Any) -> None:  # noq
         rerun = arena.RerunOptions(matches=matches, seed=seed, bots=bots, sandbox=sandbox)
     elif bots or seed is not None:
         raise arena.UserError("BOTS and --seed go with --rerun N")
-    with LogBar() as bar:
+    with log_bar() as bar:
         found = arena.verify_results(
             folder,
             commitment=published,

@@ -106,8 +106,7 @@ class Dealing:
         return {pairing: place for place, pairing in enumerate(self.pairings)}
 
     def _blocks(self, deals: Mapping[str, range]) -> Iterator[Block]:
-        longest = max(map(len, deals.values()), default=0)
-        for first in range(0, longest, self.chunk):
+        for first in range(0, max(map(len, deals.values()), default=0), self.chunk):
             for pairing, some in deals.items():
                 if chunk := some[first : first + self.chunk]:
                     yield self._block(pairing, chunk)
@@ -118,8 +117,7 @@ class Dealing:
         matches: list[list[MatchSpec]] = [[] for _ in range(seats)]
         for deal in deals:
             circle = self._deals.circle(pairing, deal, table)
-            rotations = self._deals.rotations(pairing, deal, seats)
-            for place, rotation in enumerate(rotations):
+            for place, rotation in enumerate(self._deals.rotations(pairing, deal, seats)):
                 matches[place].append(spec_of(pairing, deal, rotation, circle, ids[place]))
         if self._shuffled:
             for specs in matches:

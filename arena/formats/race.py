@@ -120,8 +120,7 @@ class Race(Format):
         """Cut a wave down to so many matches: the pairs that would play most play less."""
         while 2 * sum(map(len, deals.values())) > matches:
             name = max(deals, key=lambda name: (len(deals[name]), name))
-            some = deals.pop(name)
-            if rest := some[: -self._dealing.chunk]:
+            if rest := deals.pop(name)[: -self._dealing.chunk]:
                 deals[name] = rest
         return dict(sorted(deals.items()))
 

@@ -43,6 +43,5 @@ class Shard(NamedTuple):
                 first = pairing
             elif period is None and pairing == first:  # as many tables as came before
                 period = math.lcm(k, self.of)
-            turn = k if period is None else k + k // period
-            if turn % self.of == self.number - 1:
+            if (k + k // period if period else k) % self.of == self.number - 1:
                 yield block

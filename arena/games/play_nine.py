@@ -115,8 +115,7 @@ class PlayNineHole(CardTable):
         elif move == "draw":
             self._draw(seat)
         elif (at := _TAKE.get(move)) is not None:
-            card = self._pile.pop()
-            self._replace(seat, move, at, card)
+            self._replace(seat, move, at, self._pile.pop())
         else:
             raise self._illegal(seat, move)
 

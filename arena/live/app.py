@@ -144,8 +144,8 @@ class App:
             return HTMLResponse(pages.replay_page(now))
         if name in pages.LAYOUTS:
             hub = self._broadcast.hub
-            held = hub.fragments()
-            return HTMLResponse(pages.live_page(now, name, held, hub.id_of(hub.number)))
+            seen = hub.id_of(hub.number)
+            return HTMLResponse(pages.live_page(now, name, hub.fragments(), seen))
         if (report := table_files().get(name)) and now.table is not None:
             return PlainTextResponse(report.render(pages.view_of(now).table, View()))
         return _missing()

@@ -110,8 +110,7 @@ def parse_transcript(content: bytes, name: str) -> list[TranscriptLine]:
         if mark is not None:
             entries.append(TranscriptLine(number, mark, line[2:] + end))
         elif line[:3] == b"<\\ ":
-            data = _unescaped(line[3:], name, number)
-            entries.append(TranscriptLine(number, Mark.BY_BOT, data))
+            entries.append(TranscriptLine(number, Mark.BY_BOT, _unescaped(line[3:], name, number)))
         elif line and line[:1] != b"#":
             begun = line[:20].decode("utf-8", "backslashreplace")
             raise _wrong(

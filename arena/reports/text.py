@@ -105,8 +105,7 @@ def _fitting(
 
 def _table(lines: list[list[str]], aligned: list[str]) -> list[str]:
     # Numbers stay as they were formatted: a bot called 007 is not 7.
-    made = tabulate(lines, tablefmt="plain", disable_numparse=True, colalign=aligned)
-    return made.splitlines()
+    return tabulate(lines, tablefmt="plain", disable_numparse=True, colalign=aligned).splitlines()
 
 
 def _matrix(table: Table, *, room: int | None) -> list[str]:

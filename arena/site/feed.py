@@ -18,12 +18,11 @@ _WIDE = 13.0
 
 
 def feed(index: SiteIndex) -> str:
-    latest = max((event.ended for event in index.events), default=0.0)
     made = tag(
         "feed",
         tag("title", index.title or english("site_title")),
         tag("id", f"urn:arena:site:{index.id}"),
-        tag("updated", _moment(latest)),
+        tag("updated", _moment(max((event.ended for event in index.events), default=0.0))),
         tag("author", tag("name", "arena")),
         shape("link", rel="self", href="feed.xml"),
         shape("link", rel="alternate", href="index.html"),

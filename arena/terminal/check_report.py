@@ -98,8 +98,7 @@ class CheckDisplay(CheckProgress):
     def _print_skipped(self) -> None:
         skipped, self._skipped = self._skipped, []
         if len(skipped) > 1:
-            text = f"{len(skipped)} more, skipped: {skipped[0].detail}"
-            self._mark("skipped", text, indent="  ")
+            self._mark("skipped", f"{len(skipped)} more, skipped: {skipped[0].detail}", "  ")
         elif skipped:
             self._line(skipped[0])
 

@@ -104,10 +104,9 @@ class Keyboard:
         if self._source not in ready:
             rest, self._rest = self._rest, ""
             return ["escape"] if rest and not ready else []
-        try:
+        data = b""
+        with suppress(OSError):
             data = os.read(self._source, _INPUT)
-        except OSError:
-            data = b""
         if not data:
             raise EOFError
         keys, self._rest = keys_of(self._rest + data.decode("utf-8", "replace"))
@@ -152,7 +151,6 @@ class Keyboard:
 
 def status_line(style: Style, left: str, rights: Iterable[str], columns: int) -> str:
     """The last line of a screen, reversed; to the right the first text that there is room for."""
-    room = columns - width(left)
-    right = next((text for text in rights if width(text) <= room), "")
+    right = next((text for text in rights if width(text) <= columns - width(left)), "")
     text = clip(left, columns)
     return style.reversed(text + " " * (columns - width(text + right)) + right)

@@ -230,8 +230,7 @@ class Album:
     def news(self, at: int, watcher: int | None = None) -> Iterator[str]:
         """What has happened on the hole until a moment, a line each."""
         hole = self.moments[at].hole
-        first = self.first_of(hole)
-        for number in range(first, at + 1):
+        for number in range(self.first_of(hole), at + 1):
             moment = self.moments[number]
             if moment.fault is not None:
                 name = self.names[moment.fault.seat]
@@ -267,17 +266,15 @@ class Album:
         word, *places = step.move.split(" ")
         if word == "tee" and theirs and now.teeing:
             return f"{name} tees off"
-        drawn, gone = step.drawn, None
+        gone, secret = None, word == "draw"
         if len(places) == 1:
             at = int(places[0])
             gone = before.cards[step.seat][at]
             secret = word == "swap" and after.known[step.seat][at] != ALL
-        else:
-            secret = word == "draw"
         moved = ObservedMove(
             seat=step.seat,
             move=step.move,
-            drawn=None if theirs and secret else drawn,
+            drawn=None if theirs and secret else step.drawn,
             top=before.discard,
             before=gone,
         )

@@ -104,8 +104,7 @@ class LineProgress(QuietProgress):
         planned, left = start.planned, start.planned - start.done
         kept = f"{start.done:,} of {planned:,} matches kept, " if start.done else ""
         to_play = f"{left:,} to play" if kept else f"{left:,} matches to play"
-        bots = len(start.event.entrants)
-        self.note(f"{bots} bots, {kept}{to_play}, results in {start.folder}")
+        self.note(f"{len(start.event.entrants)} bots, {kept}{to_play}, results in {start.folder}")
         self.note(f"commitment {start.event.commitment}")
         super().start(start)
 

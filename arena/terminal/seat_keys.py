@@ -54,7 +54,7 @@ _STATUS = {
 class Seat:
     def __init__(self, style: Style) -> None:
         self.style = style
-        self.desk: Desk | None = None
+        self.desk: Desk
         self.move = ""  # a legal move, once it is chosen
         self.ready = False  # whether to go on after a hole, or after the match
         self.left = False
@@ -99,7 +99,7 @@ class Seat:
             self._choose(key)
 
     def _choose(self, key: str) -> None:
-        desk = self._desk
+        desk = self.desk
         pending, self._pending = self._pending, ""
         if key == ":":
             self._pending = ":"
@@ -122,7 +122,7 @@ class Seat:
                 self._try(f"{word} 0" if key in ("t", "s") else word)
 
     def _place(self, word: str, position: str) -> None:
-        if not word and self._desk.phase == "turn":
+        if not word and self.desk.phase == "turn":
             self._hint = f"t {position} takes the pile's card to {position}; d draws"
         else:
             self._try(f"{word or 'swap'} {position}")
@@ -132,7 +132,7 @@ class Seat:
             self._hint = "press the numbers of two of your cards" if key != "backspace" else ""
         elif first:
             self._try(f"tee {first} {key}")
-        elif int(key) < self._desk.about.cards:
+        elif int(key) < self.desk.about.cards:
             self._pending = key
         else:
             self._try(f"tee {key}")
@@ -154,21 +154,16 @@ class Seat:
     def _try(self, text: str) -> None:
         if not text.strip():
             return
-        desk = self._desk
+        desk = self.desk
         self.move = move_of(desk, text) or ""
         if not self.move:
             self._hint = str(refusal(desk, text))
-
-    @property
-    def _desk(self) -> Desk:
-        assert self.desk is not None
-        return self.desk
 
     # ---- the screen
 
     def frame(self, columns: int, rows: int) -> list[str]:
         """The screen: at most so many rows and columns."""
-        desk = self._desk
+        desk = self.desk
         below = self._below(columns)
         room = max(1, rows - 1 - len(below))
         if self._page == "help":
@@ -180,10 +175,8 @@ class Seat:
         else:
             ends = [line for text in self.closing for line in wrap(text, columns, indent="  ")]
             height = max(1, room - len(ends))
-            lines = (
-                picture(table_picture(desk), self.style, room=columns, height=height)[:height]
-                + ends
-            )
+            lines = picture(table_picture(desk), self.style, room=columns, height=height)[:height]
+            lines += ends
         lines = lines[:room]
         lines += [""] * (room - len(lines))
         screen = [*lines, *below, self._status(columns)][-rows:]
@@ -200,17 +193,17 @@ class Seat:
         ]
 
     def _prompt(self) -> str:
-        desk, pending = self._desk, self._pending
+        desk, pending = self.desk, self._pending
         if pending.startswith(":"):
             return f"a move, then Enter: {pending[1:]}_"
         if desk.phase == "tee":
             first = f" (the first: {pending})" if pending else ""
             return f"Your turn. Turn over two of your cards: press their numbers{first}"
-        pile, last = desk.about.label(desk.view.discard), desk.about.cards - 1
+        pile, drawn = desk.about.label(desk.view.discard), desk.about.label(desk.drawn)
+        last = desk.about.cards - 1
         if pending == "k":
             return "Knock? Enter does it, any other key lets you think again"
         if pending:
-            drawn = desk.about.label(desk.drawn)
             what = {
                 "t": f"Take the {pile} to which position?",
                 "s": f"Put the {drawn} to which position?",
@@ -221,8 +214,6 @@ class Seat:
             more = ", k knock" if "knock" in desk.legal else ""
             more += "".join(f", :{word}" for word in desk.about.own_moves if word in desk.legal)
             return f"Your turn. t 0-{last} take the {pile} to a position, d draw{more}"
-        assert desk.drawn is not None
-        drawn = desk.about.label(desk.drawn)
         away = []
         if "flip" in desk.about.moves:
             away.append(f"f {','.join(map(str, desk.down))} throw it away and turn one")
@@ -231,8 +222,8 @@ class Seat:
         return f"You drew the {drawn}. 0-{last} put it there, {', '.join(away)}"
 
     def _status(self, columns: int) -> str:
-        acting = self._desk.acting()
-        who = self._desk.names[acting[0]] if acting else "the others"
+        acting = self.desk.acting()
+        who = self.desk.names[acting[0]] if acting else "the others"
         left, right = _STATUS.get(
             self._page or self.waiting, (f"{who} to move", "? help  q leave ")
         )

@@ -86,8 +86,7 @@ class LinePerson:
 
     async def over(self, desk: Desk, record: MatchRecord, kept: Path) -> bool:
         self._print_news(desk)
-        for line in () if desk.grids else ending_lines(desk):  # else it has been printed
-            click.echo(line)
+        show(() if desk.grids else ending_lines(desk))  # else it has been printed
         show(match_fault_lines(record))
         click.echo(f"kept in {kept}; look at it: {command_line('replay', kept)}")
         try:
@@ -113,9 +112,8 @@ class LinePerson:
     def _show(self, desk: Desk) -> None:
         shown = table_picture(desk, telling=False)
         for line in picture(shown, self._style, room=self._room, height=TALL)[1:]:
-            if not line and not shown.pile:
-                continue
-            click.echo(line)
+            if line or shown.pile:
+                click.echo(line)
 
     def _score(self, desk: Desk) -> None:
         show(scorecard(desk.names, desk.scores, desk.totals, room=self._room))

@@ -24,14 +24,13 @@ def print_table(
     table: Table, report: str = "text", *, canonical: bool = False, details: bool = False, more: str
 ) -> None:
     """Print a report. `more`: the command that prints the facts which a screen leaves out."""
-    brief = sys.stdout.isatty() and not (details or canonical)
     text = render(
         table,
         report,
         width=columns(),
         canonical=canonical,
         color=colour(),
-        more=more if brief else "",
+        more="" if details or canonical or not sys.stdout.isatty() else more,
     )
     click.echo(text, nl=False)
 

@@ -1,9 +1,10 @@
 """Print the verdict of `arena verify`, for people or as JSON."""
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 import click
 import msgspec
@@ -42,27 +43,24 @@ def show_verification(found: Sequence[Verification], *, as_json: bool) -> int:
     return 0
 
 
-class LogBar:
+@contextmanager
+def log_bar() -> Iterator[Callable[[Path, int], None]]:
     """How much of a log is verified, on a terminal."""
+    sizes: dict[Path, int] = {}
 
-    def __init__(self) -> None:
-        self._folder: Path | None = None
-        self._size = 0
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __call__(self, folder: Path, byte: int) -> None:
+    def show(folder: Path, byte: int) -> None:
         if not sys.stderr.isatty():
             return
-        if folder != self._folder:
+        if folder not in sizes:
             log = folder / LOG
-            self._folder, self._size = folder, log.stat().st_size if log.is_file() else 0
-        if self._size:
-            click.echo(f"\r{100 * byte // self._size:3} % of the log\r", nl=False, err=True)
+            sizes[folder] = log.stat().st_size if log.is_file() else 0
+        if size := sizes[folder]:
+            click.echo(f"\r{100 * byte // size:3} % of the log\r", nl=False, err=True)
 
-    def __exit__(self, *_: object) -> None:
-        if self._folder is not None:
+    try:
+        yield show
+    finally:
+        if sizes:
             click.echo("\r" + " " * 20 + "\r", nl=False, err=True)
 
 
@@ -130,11 +128,9 @@ def _facts(found: Verification, event: Event) -> Iterator[tuple[str, str]]:
     by = "1 process" if verdict.processes == 1 else f"{verdict.processes} processes"
     yield "rate", f"{rate:,.0f} matches a second, by {by}"
     if again is not None:
-        text = (
-            f"{again.matches} matches drawn by the seed {plain(again.seed)}, and "
-            f"{again.played - again.matches} before them in their series: as recorded"
-        )
-        yield "played again", text
+        drawn = f"{again.matches} matches drawn by the seed {plain(again.seed)}"
+        before = f"{again.played - again.matches} before them in their series: as recorded"
+        yield "played again", f"{drawn}, and {before}"
     yield "not proven", "; ".join(_unproven(found, settings.rule))
 
 
