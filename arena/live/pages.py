@@ -70,7 +70,7 @@ def live_page(now: EventSnapshot, tab: str, held: Mapping[str, str], seen: str) 
     view = view_of(now)
     return frame.page(
         SITE,
-        fragment("arena.live", "connection.html"),  # whether its script hears of changes
+        fragment("live/connection.html"),  # whether its script hears of changes
         *(tag("div", Safe(held.get(each, "")), data_live=each) for each in names),
         up="../../",
         title=frame.title_of(view, title),

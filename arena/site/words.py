@@ -15,7 +15,7 @@ from datetime import UTC, datetime
 from importlib.resources import files
 
 from arena.reports.escape import sentence
-from arena.site.markup import NOTHING, Safe, attributes, escaped, long_text, tag
+from arena.site.markup import NOTHING, Content, Safe, attributes, escaped, join, long_text, tag
 
 LANGUAGES: Mapping[str, str] = {
     "en": "English",
@@ -25,7 +25,8 @@ LANGUAGES: Mapping[str, str] = {
     "ja": "日本語",
 }
 _VALUE = re.compile(r"\{(\w+)\}")
-_STRING = re.compile(r"\{(?:([a-z-]+):)?(\w+)\}")
+_HOLE = re.compile(r"\{(?:([a-z-]+):|(=))?(\w+)\}")
+"""In a template: {KEY} is a string, {ATTRIBUTE:KEY} an attribute with one, {=PART} a part."""
 
 
 @functools.cache
@@ -60,15 +61,21 @@ def label_attributes(attribute: str, key: str) -> dict[str, object]:
 
 
 @functools.cache
-def fragment(package: str, name: str) -> Safe:
-    """Markup of ours from a file, with {KEY} for a string, {ATTRIBUTE:KEY} for an attribute."""
-    text = (files(package) / name).read_text("utf-8")
+def _template(path: str) -> str:
+    text = (files("arena") / path).read_text("utf-8")
+    return "".join(map(str.strip, text.splitlines()))
 
-    def string(found: re.Match[str]) -> str:
-        attribute, key = found.groups()
-        return attributes(label_attributes(attribute, key)).strip() if attribute else say(key)
 
-    return Safe(_STRING.sub(string, "".join(map(str.strip, text.splitlines()))))
+def fragment(path: str, **parts: Content) -> Safe:
+    """Markup of ours from a file in the package, with these parts and the strings that it names."""
+
+    def filled(found: re.Match[str]) -> str:
+        attribute, part, key = found.groups()
+        if attribute:
+            return attributes(label_attributes(attribute, key)).strip()
+        return join(parts[key]) if part else say(key)
+
+    return Safe(_HOLE.sub(filled, _template(path)))
 
 
 def _values(values: Mapping[str, object]) -> str | None:

@@ -22,7 +22,7 @@ QUOTED = re.compile(r"""["']([a-z]+(?:_[a-z]+)*)["']""")
 HEADS = re.compile(r"\b((?:col|about)_[a-z_]+)\b")
 
 
-# In a template: {KEY}, {ATTRIBUTE:KEY}.
+# In a template: {KEY}, {ATTRIBUTE:KEY}; but {=PART} is none.
 PARTS = re.compile(r"\{(?:[a-z-]+:)?([a-z_]+)\}")
 
 LIVE = FOLDER.parent / "live"

@@ -10,9 +10,9 @@ import msgspec
 
 from arena import registry
 from arena.model import Duel, Frozen, Standing
-from arena.site.markup import NOTHING, Content, Safe, escaped, join, long_text, tag
+from arena.site.markup import Content, Safe, attributes, escaped, join, long_text, tag
 from arena.site.view import EventView
-from arena.site.words import LANGUAGES, english, label_attributes, moment, say
+from arena.site.words import LANGUAGES, english, fragment, label_attributes, moment, say
 
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
@@ -50,47 +50,27 @@ def page(
     language: str = "en",
 ) -> str:
     """`up` leads to the site's folder; the rules are of `game`; `about` is for scripts."""
-    home = escaped(site.title) if site.title else Safe(english("site_title"))
+    name = escaped(site.title) if site.title else Safe(english("site_title"))
     bare = Safe(re.sub("<[^>]*>", "", escaped(title or "")))
     scripts, styles = ("site.js", *scripts, *site.scripts), ("style.css", *styles)
-    feed = {"type": "application/atom+xml", "title": home, "href": f"{up}feed.xml"}
-    head = tag(
-        "head",
-        tag("meta", charset="utf-8"),
-        tag("meta", http_equiv="Content-Security-Policy", content=POLICY),
-        tag("meta", name="viewport", content="width=device-width, initial-scale=1"),
-        tag("meta", name="referrer", content="no-referrer"),
-        tag("title", join(bare, home, between=DOT)),
-        tag("link", rel="icon", href="data:,"),
-        *(tag("link", rel="stylesheet", href=f"{up}assets/{name}") for name in styles),
-        tag("link", rel="alternate", **feed),
-        *(tag("script", NOTHING, src=f"{up}assets/{name}", defer=True) for name in scripts),
+    made = fragment(
+        "site/pages/page.html",
+        language=language,
+        policy=Safe(attributes({"content": POLICY})),
+        title=join(bare, name, between=DOT),
+        styles=join(*(tag("link", rel="stylesheet", href=f"{up}assets/{each}") for each in styles)),
+        site=name,
+        up=up,
+        scripts=join(*(tag("script", src=f"{up}assets/{each}", defer=True) for each in scripts)),
+        about=Safe(attributes({"data_up": up or "./", **(about or {})})),
+        home=name if site.title else say("site_title"),
+        rules=_rules_link(up, game),
+        languages=join(
+            *(tag("option", LANGUAGES[code], value=code, lang=code) for code in LANGUAGES)
+        ),
+        parts=join(*parts),
     )
-    body = tag(
-        "body",
-        tag("a", say("skip"), class_="skip", href="#main"),
-        _bar(site, up, game),
-        tag("main", *parts, id="main", tabindex="-1"),
-        tag("footer", tag("div", tag("p", say("foot")))),
-        data_up=up or "./",
-        **(about or {}),
-    )
-    return f"<!doctype html>\n{tag('html', head, body, lang=language)}\n"
-
-
-def _bar(site: Site, up: str, game: str) -> Safe:
-    home = escaped(site.title) if site.title else say("site_title")
-    languages = [tag("option", name, value=code, lang=code) for code, name in LANGUAGES.items()]
-    labels = label_attributes("aria_label", "language")
-    tools = tag(
-        "span",
-        _rules_link(up, game),
-        tag("select", *languages, id="language", hidden=True, **labels),
-        tag("button", say("theme"), id="theme", type="button", hidden=True),
-        class_="tools",
-    )
-    link = tag("a", home, class_="home", href=f"{up}index.html")
-    return tag("header", tag("div", link, tools), class_="bar")
+    return f"<!doctype html>\n{made}\n"
 
 
 def _rules_link(up: str, game: str) -> Safe | None:

@@ -8,7 +8,7 @@ from arena.site.pages import frame
 from arena.site.pages.frame import fact
 from arena.site.pages.ranking import left_out
 from arena.site.view import EventView
-from arena.site.words import moment, number, say
+from arena.site.words import fragment, moment, number, say
 
 
 def method(site: frame.Site, view: EventView) -> str:
@@ -19,27 +19,19 @@ def method(site: frame.Site, view: EventView) -> str:
 def facts_of(view: EventView) -> Safe:
     """The page without its frame."""
     event, evaluator = view.table.event, view.table.event.settings.evaluator
-    return join(
-        tag("h2", say("method_run")),
-        tag("dl", *_run(view), class_="facts"),
-        tag("h2", say("method_deals")),
-        *_deals(view),
-        tag("h2", say("method_rating")),
-        tag("p", say("rating_adjusted" if event.settings.rate_on == ADJUSTED else "rating_played")),
-        tag("p", say("rating_ranges")),
-        tag("dl", *_rating(event.settings), class_="facts"),
-        tag("h2", say("method_luck")),
-        tag("p", say("luck_why" if evaluator else "luck_none")),
-        tag("dl", fact("fact_evaluator", tag("code", evaluator)), class_="facts")
-        if evaluator
-        else None,
-        tag("h2", say("method_sandbox")),
-        *_sandbox(event),
-        tag("h2", say("method_verify")),
-        *_verify(view),
-        tag("h2", say("method_bots")),
-        _field(view),
-        *left_out(view),
+    luck = tag("dl", fact("fact_evaluator", tag("code", evaluator)), class_="facts")
+    return fragment(
+        "site/pages/method.html",
+        run=join(*_run(view)),
+        deals=join(*_deals(view)),
+        rated_on=say("rating_adjusted" if event.settings.rate_on == ADJUSTED else "rating_played"),
+        constants=join(*_rating(event.settings)),
+        luck=say("luck_why" if evaluator else "luck_none"),
+        evaluator=luck if evaluator else None,
+        sandbox=join(*_sandbox(event)),
+        verify=join(*_verify(view)),
+        field=_field(view),
+        left_out=join(*left_out(view)),
     )
 
 
