@@ -7,10 +7,10 @@ a site doesn't know where it will be hosted.
 from datetime import UTC, datetime
 
 from arena.reports.escape import plain
-from arena.site.markup import Safe, shape, tag
+from arena.site.markup import Safe, attributes, join
 from arena.site.pages.frame import rank_range
 from arena.site.state import Published, SiteIndex
-from arena.site.words import english
+from arena.site.words import english, fragment
 
 _SHOWN = 100
 _DIGIT = 7.0
@@ -18,32 +18,26 @@ _WIDE = 13.0
 
 
 def feed(index: SiteIndex) -> str:
-    made = tag(
-        "feed",
-        tag("title", index.title or english("site_title")),
-        tag("id", f"urn:arena:site:{index.id}"),
-        tag("updated", _moment(max((event.ended for event in index.events), default=0.0))),
-        tag("author", tag("name", "arena")),
-        shape("link", rel="self", href="feed.xml"),
-        shape("link", rel="alternate", href="index.html"),
-        *(_entry(event) for event in index.events[:_SHOWN]),
-        xmlns="http://www.w3.org/2005/Atom",
+    made = fragment(
+        "site/pages/feed.xml",
+        title=index.title or english("site_title"),
+        id=index.id,
+        updated=_moment(max((event.ended for event in index.events), default=0.0)),
+        entries=join(*map(_entry, index.events[:_SHOWN])),  # the latest first
     )
     return f'<?xml version="1.0" encoding="utf-8"?>\n{made}\n'
 
 
 def _entry(event: Published) -> Safe:
-    told = english("matches_n", n=event.matches)
-    when = _moment(event.ended)[:16].replace("T", " ")
+    told, updated = english("matches_n", n=event.matches), _moment(event.ended)
     leaders = ", ".join(f"{bot.rank}. {bot.id}" for bot in event.bots[:3] if bot.rank)
     state = "" if event.finished else f" {english('unfinished_short')}."
-    return tag(
-        "entry",
-        tag("title", event.name or f"{event.game} {when}"),
-        tag("id", f"urn:arena:event:{event.slug}"),
-        tag("updated", _moment(event.ended)),
-        shape("link", href=f"e/{event.slug}/index.html"),
-        tag("summary", f"{event.game}, {told}.{state} {leaders}"),
+    return fragment(
+        "site/pages/entry.xml",
+        title=event.name or f"{event.game} {updated[:16].replace('T', ' ')}",
+        slug=event.slug,
+        updated=updated,
+        summary=f"{event.game}, {told}.{state} {leaders}",
     )
 
 
@@ -54,44 +48,22 @@ def _moment(seconds: float) -> str:
 def badge(name: str, rank: int | None, rank_last: int | None, of: int) -> str:
     """A picture for other pages: a bot's name, its rank, and of how many."""
     right = f"{rank_range(rank, rank_last)} / {of}" if rank else "\u2013"
-    left_wide = _width(name) + 14
-    right_wide = _width(right) + 14
-    whole = left_wide + right_wide
-    made = shape(
-        "svg",
-        tag("title", f"{name}: {right}"),
-        shape("rect", width=f"{whole:.0f}", height=20, rx=4, fill="#33413a"),
-        shape(
-            "path",
-            d=f"M{left_wide:.0f} 0h{right_wide - 4:.0f}a4 4 0 0 1 4 4v12a4 4 0 0 1-4 4"
-            f"h-{right_wide - 4:.0f}z",
-            fill="#14634a",
-        ),
-        _text(plain(name), left_wide / 2, left_wide - 10),
-        _text(right, left_wide + right_wide / 2, right_wide - 10),
-        xmlns="http://www.w3.org/2000/svg",
-        width=f"{whole:.0f}",
-        height=20,
-        viewBox=f"0 0 {whole:.0f} 20",
-        role="img",
-        aria_label=f"{plain(name)}: {right}",
+    left, wide = _width(name) + 14, _width(right) + 14
+    made = fragment(
+        "site/pages/badge.svg",
+        label=f"{name}: {right}",
+        about=Safe(attributes({"aria_label": f"{plain(name)}: {right}"})),
+        whole=f"{left + wide:.0f}",
+        left=f"{left:.0f}",
+        right=f"{wide - 4:.0f}",
+        name=name,
+        name_at=f"{left / 2:.0f}",
+        name_wide=f"{left - 10:.0f}",
+        rank=right,
+        rank_at=f"{left + wide / 2:.0f}",
+        rank_wide=f"{wide - 10:.0f}",
     )
     return f"{made}\n"
-
-
-def _text(shown: str, middle: float, room: float) -> Safe:
-    return shape(
-        "text",
-        shown,
-        x=f"{middle:.0f}",
-        y=14,
-        fill="#ffffff",
-        font_family="system-ui, sans-serif",
-        font_size=12,
-        text_anchor="middle",
-        textLength=f"{room:.0f}",
-        lengthAdjust="spacingAndGlyphs",
-    )
 
 
 def _width(text: str) -> float:
