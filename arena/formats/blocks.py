@@ -49,9 +49,7 @@ class Dealing:
         self._in_series = functools.lru_cache(64)(self._played)
 
     def wave(self, deals: Mapping[str, range], *, more: int = 0, note: str = "") -> Wave:
-        """A wave of these deals; they begin and end where chunks do, and only a table's last deals
-        may end elsewhere: else `find` names another series.
-        """
+        """A wave of these deals, whole chunks but for a table's last, or `find` would be wrong."""
         if astray := [name for name, some in deals.items() if some.start % self.chunk]:
             start = deals[astray[0]].start
             raise ValueError(f"deals from {start} on begin within a chunk of {self.chunk}")

@@ -50,9 +50,12 @@ class Move(Frozen, frozen=True, kw_only=True):
     """Whether it leaves a new card on the pile."""
 
 
-VOCABULARY: Final = msgspec.json.decode(
-    (files("arena.games") / "moves.json").read_bytes(), type=dict[str, Move]
-)
+def text_of(name: str) -> str:
+    """A file of this room, without the newline at its end."""
+    return (files("arena.games") / name).read_text("utf-8").removesuffix("\n")
+
+
+VOCABULARY: Final = msgspec.json.decode(text_of("moves.json"), type=dict[str, Move])
 
 
 class Descriptor(Frozen, frozen=True, kw_only=True):

@@ -16,7 +16,7 @@ from typing import Final, Literal
 import msgspec
 
 from arena.games import Game, HoleDeck
-from arena.games.descriptor import Descriptor
+from arena.games.descriptor import Descriptor, text_of
 from arena.games.table import CardTable
 from arena.model import Play, RatingSettings
 
@@ -189,15 +189,7 @@ DESCRIPTOR: Final = Descriptor(
     refusals={"tee": "no-tee", "flip": "no-flip", "skip": "discard-instead"},
     ended="knocked",
     was_ended=lambda hole: "knock" in hole.moves,
-    rules="""\
-Four cards face down; you have seen your near two, positions 2 and 3. The
-fewest strokes in nine holes win. In turn take the pile's card, or draw one
-from the stock: it goes face down to any of your positions and what lay there
-goes out; or throw the drawn one away. Nothing is turned up before the end.
-Instead of all that you may knock: the others have one more turn each, then all
-cards are turned. A costs 1, 2 to 10 their number, J and Q 10, K nothing.
-All know a card taken from the pile; only its owner knows one that was drawn.
-A tie for first after nine holes is played off, hole by hole.""",
+    rules=text_of("rules/four-card-golf.txt"),
     # Measured as play-nine's: 5 % ties, 19 strokes, 8.7.
     rating=RatingSettings(draw_probability=0.05, forfeit_margin=56.0, event_sd=9.0),
     luck="arena.luck.four_card_golf:MEASURE",

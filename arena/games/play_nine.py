@@ -14,7 +14,7 @@ from typing import Final, Literal
 import msgspec
 
 from arena.games import Game, HoleDeck
-from arena.games.descriptor import Descriptor
+from arena.games.descriptor import Descriptor, text_of
 from arena.games.table import CardTable, turns
 from arena.model import HoleRecord, Play, RatingSettings
 
@@ -217,17 +217,7 @@ DESCRIPTOR: Final = Descriptor(
     moves=("tee", "take", "draw", "swap", "flip", "skip"),
     refusals={"knock": "no-knock", "discard": "flip-instead"},
     was_ended=_went_out,
-    rules="""\
-Eight cards face down in two rows of four; fewest strokes in nine holes win.
-First everybody turns two of their own. Then, in turn, either take the pile's
-card, or draw one from the stock: it goes face up to any of your positions and
-what lay there goes out; or throw the drawn one away and turn one of yours up.
-With exactly one card face down you may throw it away and turn nothing.
-A player with all eight up is out: the others have one more turn each.
-Two equal cards above each other, unless they are -5s, cost 0; two such columns
-of one value -10, three -15, four -20. A -5 never cancels: each counts -5, and
-two columns of them take 10 more off.
-A tie for first after nine holes is played off, hole by hole.""",
+    rules=text_of("rules/play-nine.txt"),
     # Between the greedy bot and the matcher 1.3 % of rated deals tie, and a match's difference has
     # a standard deviation of 35 strokes (41 between other bots, of which the margin is three);
     # event_sd is the median over all pairs of example bots, 22.6.

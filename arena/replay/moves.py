@@ -51,9 +51,7 @@ def replay_moves(
     settings: Settings,
     witness: Witness | None = None,
 ) -> MatchRecord:
-    """The record that a record's moves and faults make, without digest and host's fields, except
-    the number of decisions of each seat.
-    """
+    """What its moves and faults make; no digest, and of the host's fields only the decisions."""
     referee = Referee(spec_of(record), game=game, deals=deals, settings=settings)
     return _Replay(record, referee, witness).play()
 
@@ -114,9 +112,7 @@ class _Replay:
         return msgspec.structs.replace(referee.record(), use=use)
 
     def _answer(self, turn: int, moves: Sequence[str]) -> int:
-        """The fast path of most questions: answers of one seat after the other, without a witness.
-        The number of the last question answered.
-        """
+        """The fast path, without a witness: answers of one seat each, up to a question's number."""
         referee, due, hole = self._referee, self._due, self._referee.hole
         played, answer, asked = referee.moves, referee.answer, self._asked
         while True:

@@ -30,10 +30,7 @@ def rebuild_lines(
     deals: Deals,
     lean: bool,
 ) -> Iterator[str]:
-    """The lines of the transcript of a process that played these matches, one after another.
-
-    UntrueError if the deals and the rules make other records of their moves.
-    """
+    """Of a process that played these matches. UntrueError if their moves make other records."""
     yield comment_line(f"{entrant} in {records[-1].id}, from the log; bank_ms is interpolated.")
     yield sent_line(encode(hello(settings)))
     for fault in records[0].faults:

@@ -61,10 +61,7 @@ def visible(text: str) -> str:
 
 
 class Legible:
-    """Decode a program's output, piece by piece, into text without control sequences.
-
-    Tabs and the ends of lines stay; what isn't UTF-8 is shown by its bytes.
-    """
+    """Decode output, piece by piece, without control sequences; bytes that aren't UTF-8 show."""
 
     def __init__(self) -> None:
         self._decoder = codecs.getincrementaldecoder("utf-8")("backslashreplace")

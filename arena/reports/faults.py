@@ -33,10 +33,7 @@ def fault_lines(record: MatchRecord, folder: str, limits: Limits) -> Iterator[st
 
 
 def feed_command(record: MatchRecord, fault: Fault, folder: str, limits: Limits) -> str:
-    """The `arena feed` command that sends the bot what it received until it failed.
-
-    It has a time limit only if the bot exceeded one: a debugger takes time.
-    """
+    """Sends the bot what it received; limits time only if that was the fault: debuggers are slow."""
     words = ["--match", record.id]
     if record.attempt:
         words += ["--attempt", str(record.attempt)]

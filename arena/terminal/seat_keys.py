@@ -10,6 +10,7 @@ Invariant: a key that means nothing now changes nothing; every decision is a leg
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from importlib.resources import files
 from math import inf
 from pathlib import Path
 
@@ -28,14 +29,7 @@ from arena.terminal.keyboard import Keyboard, status_line
 from arena.terminal.screen import say
 
 _TYPED = 20  # what is typed as a whole: longer than any move
-_KEYS = """\
-t 3     take the pile's card to position 3      d       draw
-3, s 3  put the drawn card to position 3        f 3     throw it away, turn 3
-x       throw it away and turn nothing          k       knock, then Enter
-:       type a move: take 3, then Enter         Esc     think again
-c       score card      q  leave the match      any key  back to the cards"""
-
-
+_KEYS = (files("arena.terminal") / "seat_keys.txt").read_text("utf-8")
 _TO = {"t": "take", "s": "swap", "f": "flip"}  # keys that are followed by a position
 _AT_ONCE = {"d": ("draw",), "space": ("draw",), "x": ("discard", "skip")}
 """Keys that are a move: the first of these words that the game has."""

@@ -6,6 +6,7 @@ from a real one and writes each frame in one piece, so nothing flickers.
 """
 
 from collections.abc import Callable, Iterable, Mapping
+from importlib.resources import files
 
 from arena.model import Fault
 from arena.reports.cards import Style, picture
@@ -16,21 +17,7 @@ from arena.terminal.moments import Album
 _PACES = (2.0, 1.0, 0.5, 0.25, 0.1, 0.05)  # seconds a moment, when it plays by itself
 _DIGITS = 4
 _BLOCK = 6  # lines of a player: its name, two rows of cards and the rules between
-_HELP = """\
-space → n      next move
-← p b          back
-] h PgDn       next hole
-[ H PgUp       previous hole
-g Home         the beginning
-G End          the end
-7 Enter        to hole 7
-f              next fault
-a              play by itself, and stop
-+ -            faster, slower
-v              as the next seat sees it
-↑ ↓            scroll
-q              quit
-any key        back to the cards"""
+_HELP = (files("arena.terminal") / "viewer_keys.txt").read_text("utf-8")
 _KEYS = "space next  b back  ] hole  f fault  ? help  q quit "
 _FEWER = "space next  b back  ? help  q quit "
 _ARROWS = str.maketrans({"→": ">", "←": "<", "↑": "^", "↓": "v"})
