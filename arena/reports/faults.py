@@ -33,7 +33,7 @@ def fault_lines(record: MatchRecord, folder: str, limits: Limits) -> Iterator[st
 
 
 def feed_command(record: MatchRecord, fault: Fault, folder: str, limits: Limits) -> str:
-    """Sends the bot what it received; limits time only if that was the fault: debuggers are slow."""
+    """Sends a bot what it received; limits time only if that was its fault: debuggers are slow."""
     words = ["--match", record.id]
     if record.attempt:
         words += ["--attempt", str(record.attempt)]
