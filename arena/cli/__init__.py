@@ -90,11 +90,7 @@ def fail(message: str, code: int) -> None:
 @click.group(cls=Arena, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="arena", message="%(prog)s %(version)s")
 def commands() -> None:
-    """Tournaments of nine-hole golf-card bots, written in any language.
-
-    Each bot runs as a sandboxed process and is spoken to in JSON lines; every deal is played in
-    all seat rotations; the result is a ranked table that others can verify.
-    """
+    """Hold the commands; what help says of them all is in help/commands.txt."""
 
 
 for _command in (*(each for group in GROUPS.values() for each in group), command("node")):

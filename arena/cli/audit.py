@@ -15,14 +15,6 @@ STRANGE = 6
 @switch("--all", "Every bot, however many there are.", to="everything")
 @switch("--json", "One JSON object, for programs.", to="as_json")
 def audit(folder: Path, *, strict: bool, everything: bool, as_json: bool) -> int:
-    """Report what in the event in FOLDER is unusual, and how often chance alone shows as much.
-
-    From the log alone: what seats are worth, ties, holes that only the turn cap ended, luck, who
-    does better where a deal had been played before, pairs that do better together or feed each
-    other discards, results that hang together within a series, which makes the table's intervals
-    too narrow, time, faults and load. It shows what is unusual, never why: two styles that
-    suit each other look like two bots that have agreed on something.
-    """
     import arena
     from arena.terminal.audit_report import audit_lines
     from arena.terminal.screen import colour, echo_json, say, show

@@ -30,11 +30,6 @@ WIDEST = 100
 @flags.switch("--verbose -v", "Lines and standard error whole.")
 @flags.json_option
 def check(bots: tuple[Path, ...], **options: Any) -> int:  # noqa: ANN401 - click's flags
-    """Try whether BOTS keep to the protocol; of each mistake its name and what to do.
-
-    Each bot is built and started as in an event, plays whole matches of every game against
-    built-in opponents, and is tried with all that protocol/SPEC.md promises or demands.
-    """
     import arena
     from arena.cli.options import limits_of
     from arena.terminal.check_report import CheckDisplay

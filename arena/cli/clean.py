@@ -2,14 +2,11 @@
 
 import click
 
+from arena.cli.flags import Command
 
-@click.command()
+
+@click.command(cls=Command)
 def clean() -> None:
-    """Delete cached snapshots, builds and fetched packages of bots.
-
-    They are kept in $XDG_CACHE_HOME/nine-arena (~/.cache/nine-arena). Unfinished events can
-    still be resumed while their bots are where they were, unchanged.
-    """
     from arena.bots import clean_cache, default_cache
 
     cache = default_cache()

@@ -53,14 +53,6 @@ class CompareCommand(flags.EventCommand):
 @flags.cluster_options
 @flags.live_options
 def compare(**options: Any) -> None:  # noqa: ANN401 - click's flags
-    """Play NEW against OLD until it is known whether NEW is better.
-
-    A sequential test: it asks whether NEW is ahead by --effect strokes a match or not at all, and
-    stops as soon as the stated error rates allow an answer. Each deal is played in both seatings.
-    A match that is forfeited counts as lost by a number of strokes: MARGINS. Before NEW is called
-    better it is also shown that it gains more than it may lose by forfeits not seen yet.
-    The exit code is the answer, so a script or a pull request can depend on it.
-    """
     need_linux()
     import arena
     from arena.cli.options import exit_code, limits_of, playing_of

@@ -10,11 +10,6 @@ from arena.cli.flags import Command
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
 @click.pass_context
 def completion(ctx: click.Context, shell: str) -> None:
-    """Print the completion script of a shell.
-
-    It completes commands, flags, paths, names of example bots, and of a results folder on the
-    line its bots' names and ids of matches.
-    """
     kind = get_completion_class(shell)
     assert kind is not None
     click.echo(kind(ctx.find_root().command, {}, "arena", "_ARENA_COMPLETE").source())

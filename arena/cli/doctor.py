@@ -11,12 +11,6 @@ TROUBLE = 4  # as for every command when it is the machine's trouble
 @click.command(cls=Command, short_help="Try every sandbox here, and say how to mend what fails.")
 @json_option
 def doctor(*, as_json: bool) -> int:
-    """Try every sandbox on this machine, and say how to mend what doesn't work.
-
-    Starts confined programs that try to break out, and a bot that plays. Tells what `arena run`
-    would take, what it guarantees, its known gaps, and how memory is held. Exit status 0 if bots
-    can be run confined, else 4.
-    """
     from arena.machine.doctor import examine
     from arena.terminal.doctor_report import checkup_lines
     from arena.terminal.screen import colour, columns, echo_json, show

@@ -28,13 +28,6 @@ OTHERWISE = 5
 @switch("--lean", "With --match and --print: of a bot that asks for it.")
 @sandbox_option(text="`none` confines nothing.")
 def feed(**options: Any) -> None:  # noqa: ANN401 - click's flags
-    """Send BOT the lines that TRANSCRIPT recorded, and compare its answers.
-
-    TRANSCRIPT is a file, `-`, or an event's folder with --match: then it is made from the log,
-    from where the bot's process began. BOT is a path, or with --match also a name@version of
-    the event: then it is what was entered, byte for byte. What it writes to standard error is
-    passed on, control characters as escapes. There is no time limit unless you set one.
-    """
     import sys
 
     from arena.terminal.screen import say

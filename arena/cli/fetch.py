@@ -11,13 +11,6 @@ from arena.cli.paths import BotPath
 @click.command(cls=Command, short_help="Get the packages that the lock files of BOTS name.")
 @click.argument("bots", nargs=-1, type=BotPath())
 def fetch(bots: tuple[Path, ...]) -> None:
-    """Get the packages that the lock files of BOTS name, into the cache.
-
-    A bot names its lock file in bot.toml: lock = "requirements.txt", "package-lock.json" or
-    "Cargo.lock". pip, npm or cargo get exactly what it pins, with your own settings (mirrors,
-    proxies), and run nothing of it: installation scripts are left out, and builds run later, in
-    the sandbox and without network. `arena run` itself never fetches anything.
-    """
     from arena.bots import default_cache, in_use, load
     from arena.bots import fetch as fetch_packages
     from arena.model import UserError

@@ -41,13 +41,22 @@ HEADINGS = {
 
 
 class Command(click.Command):
-    """Its examples and exit codes are in epilogs/NAME.txt."""
+    """What it does, with examples and exit codes, is in help/NAME.txt: read when it is shown."""
 
-    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        file = Path(__file__).with_name("epilogs") / f"{self.name}.txt"
-        # By its mark click leaves a paragraph's lines as they are.
-        self.epilog = "\n\n".join(f"\b\n{part}" for part in file.read_text("utf-8").split("\n\n"))
-        super().format_epilog(ctx, formatter)
+    def get_short_help_str(self, limit: int = 45) -> str:
+        if not self.short_help:
+            self._read()
+        return super().get_short_help_str(limit)
+
+    def format_help(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        self._read()
+        super().format_help(ctx, formatter)
+
+    def _read(self) -> None:
+        file = Path(__file__).with_name("help") / f"{self.name}.txt"
+        self.help, *more = re.split(r"\n\n(?=Examples?:|Exit codes:)", file.read_text("utf-8"))
+        # By the mark click leaves the lines of examples and exit codes as they are.
+        self.epilog = "\n\n".join(f"\b\n{part}" for part in more)
 
 
 class EventCommand(Command):

@@ -24,12 +24,6 @@ from arena.cli.paths import bots_of, matches_of
 @switch("--lean", "With --transcript: of a bot that asks for `next`.")
 @option("--attempt N", NATURAL, "With --transcript: of a series that was played again.")
 def log(folder: Path, **options: Any) -> None:  # noqa: ANN401 - click's flags
-    """Print the counted records of the event in FOLDER.
-
-    Records that don't count are those of series that were cut short and played again, and of
-    bots that were withdrawn. A transcript begins where the bot's process did, and is made from
-    the log: it needs the event's secret, which is revealed when the event is over.
-    """
     import sys
 
     import arena

@@ -43,12 +43,6 @@ _DAYS_MS = 1_000_000_000  # eleven days: the longest limit that the protocol has
 @flags.freeze_option
 @flags.sandbox_option()
 def match(**options: Any) -> None:  # noqa: ANN401 - click's flags
-    """Play one match between BOTS, the first in seat 0.
-
-    A bot is a path, or the name of an example bot: greedy, matcher, strong, random, beginner,
-    column-js. It may be named twice, to play against itself. A tie for first is played off in
-    sudden death. The bots start in the sandbox, as in `arena run`, and have the same time.
-    """
     need_linux()
     import arena
     from arena.cli.options import match_options_of

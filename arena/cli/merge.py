@@ -11,11 +11,6 @@ from arena.cli.flags import FOLDER, Command, option
 @click.argument("folders", nargs=-1, required=True, type=FOLDER)
 @option("--out", FOLDER, "A new folder for the event.", required=True)
 def merge(folders: tuple[Path, ...], out: Path) -> None:
-    """Put the shards of an event together and print its table.
-
-    Name the folders of all shards, in any order; they are only read. The new folder is what one
-    machine would have written, with the secret revealed.
-    """
     import arena
     from arena.terminal.outcome import show_result
     from arena.terminal.screen import say

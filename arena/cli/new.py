@@ -37,12 +37,6 @@ def _complete(_: click.Context, __: click.Parameter, incomplete: str) -> list[Co
 @click.argument("path", metavar="[NAME]", required=False, type=PathName(readable=False))
 @switch("--list", "Print which languages there are, and stop.", to="as_list")
 def new(language: str | None, path: str | None, *, as_list: bool) -> None:
-    """Write a bot that runs into the new folder NAME: yours to go on from.
-
-    It plays both games with a simple strategy, which is one function in one file; beside it lie
-    its manifest (bot.toml) and a README. NAME may be a path; its last part is the bot's name.
-    Without LANGUAGE: the languages that there are.
-    """
     from arena.model import UserError
     from arena.scaffolds import SCAFFOLDS, render
     from arena.terminal.screen import show

@@ -4,10 +4,11 @@ import sys
 
 import click
 
+from arena.cli.flags import Command
 
-@click.command(hidden=True)
+
+@click.command(cls=Command, hidden=True)
 def node() -> None:
-    """Answer whether this machine can play an event, from standard input to standard output."""
     from arena.event.admission import admit
     from arena.terminal.screen import say
 

@@ -46,13 +46,6 @@ INTERRUPTED = 130
 @flags.limit_options
 @flags.sandbox_option()
 def play(**options: Any) -> None:  # noqa: ANN401 - click's flags
-    """Play one match against BOTS, nine holes.
-
-    You have all the time you want, and see what a bot in your seat would see. The bots are in
-    the sandbox and have the same limits as in `arena match`; they stand still while it isn't their
-    turn. A tie for first is played off in sudden death. A finished match is kept as a folder that
-    `arena replay` shows and `arena verify` proves; one that you leave isn't counted.
-    """
     need_linux()
     from arena.cli.options import match_options_of
     from arena.play.session import play_against

@@ -15,13 +15,6 @@ from arena.cli.usage import need_linux
 @sandbox_option()
 @option("--beacon-from SOURCE", text="Source of a public value that is not known yet.")
 def prepare(**options: Any) -> None:  # noqa: ANN401 - click's flags
-    """Prepare a tournament between BOTS, to be played later with `arena run`.
-
-    Chooses the secret that all deals follow from, writes it and the bots into a folder, for you
-    alone to read, and prints the commitment to publish. A copy of the folder has all that another
-    machine needs. With --beacon-from the deals also follow from a value that is not known yet, so
-    you can't have chosen among secrets.
-    """
     need_linux()
     import sys
 

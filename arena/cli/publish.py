@@ -29,11 +29,6 @@ from arena.cli.flags import FOLDER, POSITIVE, Command, option, switch
 @switch("--with-host", "Machines, and why bots were not run: may name hosts, paths.")
 @option("--jobs", POSITIVE, "Processes.  [default: a core each]")
 def publish(folders: tuple[Path, ...], site: Path, **options: Any) -> None:  # noqa: ANN401 - flags
-    """Write the events in FOLDERS as a static site: rankings, matrices, bots, replays, method.
-
-    No server, no network: it works from a folder and under any path of any host. Events that are in
-    SITE already stay, or are made anew if they are named.
-    """
     import arena
     from arena.terminal.published import PublishProgress, outcome_lines
     from arena.terminal.screen import say

@@ -54,12 +54,6 @@ UNTIL = Parsed("date", partial(_seconds, after=True))
 @switch("--skip-damaged", "Of damaged logs: rate what is whole.")
 @report_options
 def rate(folders: tuple[Path, ...], **options: Any) -> None:  # noqa: ANN401 - click's flags
-    """Rate the events in FOLDERS again, together, from their logs; nothing is played.
-
-    They must be of one game and number of seats; bots are the same if their content is. The order
-    of the folders changes nothing. Dates are UTC; a deal of which one match lies outside of them is
-    left out in all of its rotations.
-    """
     import arena
     from arena.terminal.screen import say
     from arena.terminal.table import print_table

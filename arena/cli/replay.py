@@ -80,12 +80,6 @@ COMPARISON = Parsed("comparison", _comparison)
 )
 @switch("--json", "--export -, or the list as JSON lines.", to="as_json")
 def replay(**options: Any) -> None:  # noqa: ANN401 - click's flags
-    """List the matches of the event in FOLDER, or step through MATCH.
-
-    MATCH is the beginning of an id. Without it matches are listed that the flags leave; if that is
-    one, it is shown. In a terminal keys step through it, elsewhere it is printed. The cards follow
-    from the event's secret, which is revealed when the event is over.
-    """
     from arena.terminal.replay import show_replay
 
     show_replay(SimpleNamespace(**options))

@@ -17,7 +17,6 @@ from arena.cli.usage import need_linux
 @flags.cluster_options
 @flags.live_options
 def resume(folder: Path, **options: Any) -> None:  # noqa: ANN401 - click's flags
-    """Go on with the unfinished event in FOLDER."""
     need_linux()
     import arena
     from arena.cli.options import exit_code, playing_of

@@ -31,16 +31,6 @@ _INTO = {"into", "bots", "seed", "dry_run"} | _HERE | _LIVE | _CLUSTER
 )
 @flags.switch("--dry-run", "Say what would be played, and how long.")
 def run(**options: Any) -> None:  # noqa: ANN401 - click's flags
-    """Play a tournament between BOTS and print the ranked table.
-
-    A bot is a folder with a bot.toml or an obvious entry file (bot.py, main.js, …), a script,
-    or an executable. Results go to a folder of their own; Ctrl-C keeps everything finished and
-    prints the command that goes on. BOTS may also be one prepared folder: that is played.
-
-    With --into, bots are added to an event that is over, under its settings: what they play is an
-    epoch of it, with a commitment of its own, in a folder within the event's. Bots of the event
-    that the cache has lost are named beside them.
-    """
     need_linux()
     import arena
     from arena.cli.options import event_options_of, exit_code, playing_of

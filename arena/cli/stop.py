@@ -4,14 +4,13 @@ from pathlib import Path
 
 import click
 
-from arena.cli.flags import FOLDER, switch
+from arena.cli.flags import FOLDER, Command, switch
 
 
-@click.command(short_help="Stop the event that is being played into FOLDER.")
+@click.command(cls=Command, short_help="Stop the event that is being played into FOLDER.")
 @click.argument("folder", type=FOLDER)
 @switch("--now", "Don't wait for the series that are being played.")
 def stop(folder: Path, *, now: bool) -> None:
-    """Stop the event that is being played into FOLDER, and wait until it has stopped."""
     import arena
     from arena.terminal.screen import resume_line
 

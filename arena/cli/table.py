@@ -21,7 +21,6 @@ from arena.cli.paths import rated_bots_of
 )
 @report_options
 def table(folder: Path, *, top: int | None, bots: tuple[str, ...], **shown: Any) -> None:  # noqa: ANN401
-    """Print the ranked table of the event in FOLDER, with the epochs that were added to it."""
     import sys
 
     import arena

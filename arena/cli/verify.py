@@ -21,19 +21,6 @@ from arena.cli.usage import need_linux
 @sandbox_option(text="With --rerun; `none` confines nothing.")
 @json_option
 def verify(folder: Path, *, matches: int | None, **options: Any) -> None:  # noqa: ANN401 - flags
-    """Derive everything in the results folder FOLDER again, from the folder alone.
-
-    The commitment from the revealed secret, every deal, every move by the rules, scores, places,
-    the schedule with what was left out, the ratings and the tables. It needs no bots and no
-    sandbox, and uses all cores.
-
-    Only --rerun shows that a bot made its moves itself: matches drawn at random are played
-    again, each with those before it in its series, and must come out as recorded. The bots are
-    those of the event: as they lie in the cache or the folder, or BOTS with the same content.
-
-    The epochs in FOLDER are verified with it, each against a commitment of its own; by
-    --commitment and --rerun each is verified alone: arena verify FOLDER/epoch-1 --rerun 5.
-    """
     import arena
     from arena.terminal.screen import say
     from arena.terminal.verify_report import log_bar, show_verification
