@@ -27,10 +27,9 @@ def read_defaults(ctx: click.Context, param: click.Parameter, value: Path | None
     try:
         text = value.read_bytes().decode("utf-8-sig")
         content = tomllib.loads(text)
-    except OSError as error:
-        raise click.BadParameter(f"{value}: {error.strerror}", ctx, param) from None
-    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise click.BadParameter(f"{value}: {error}", ctx, param) from None
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        why = error.strerror if isinstance(error, OSError) else error
+        raise click.BadParameter(f"{value}: {why}", ctx, param) from None
     known = {key: option for option in ctx.command.params if (key := key_of(option))}
     defaults: dict[str, Any] = {}
     for key, given in content.items():
