@@ -5,6 +5,7 @@ from typing import Any
 
 import click
 
+import arena
 from arena.cli import flags
 from arena.cli.paths import BotPath, PathName
 from arena.cli.usage import need_linux
@@ -44,7 +45,6 @@ _DAYS_MS = 1_000_000_000  # eleven days: the longest limit that the protocol has
 @flags.sandbox_option()
 def match(**options: Any) -> None:  # noqa: ANN401 - click's flags
     need_linux()
-    import arena
     from arena.cli.options import match_options_of
     from arena.terminal.outcome import show_match
     from arena.terminal.screen import say
@@ -75,13 +75,12 @@ def match(**options: Any) -> None:  # noqa: ANN401 - click's flags
 
 def _lift_limits(options: dict[str, Any]) -> None:
     """Give bots all the time there is, and say so beside what is printed."""
-    from arena import UserError
     from arena.terminal.screen import warn
 
     context = click.get_current_context()
     for name in _TIMES:
         if context.get_parameter_source(name) != click.core.ParameterSource.DEFAULT:
             flag = f"--{name.replace('_', '-')}"
-            raise UserError(f"--no-limits and {flag}: leave one of them out")
+            raise arena.UserError(f"--no-limits and {flag}: leave one of them out")
         options[name] = _DAYS_MS
     warn("no time limits: a bot may take as long as it likes; this match is no result")

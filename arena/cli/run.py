@@ -5,6 +5,7 @@ from typing import Any
 
 import click
 
+import arena
 from arena.cli import flags
 from arena.cli.usage import need_linux
 
@@ -32,7 +33,6 @@ _INTO = {"into", "bots", "seed", "dry_run"} | _HERE | _LIVE | _CLUSTER
 @flags.switch("--dry-run", "Say what would be played, and how long.")
 def run(**options: Any) -> None:  # noqa: ANN401 - click's flags
     need_linux()
-    import arena
     from arena.cli.options import event_options_of, exit_code, playing_of
     from arena.terminal.progress import show_forecast
     from arena.terminal.screen import command_line
@@ -77,8 +77,6 @@ def run(**options: Any) -> None:  # noqa: ANN401 - click's flags
 
 def _refuse_others(allowed: Collection[str], reason: str) -> set[str]:
     """The parameters that were named on the line; UserError if any other than these was."""
-    from arena import UserError
-
     context = click.get_current_context()
     default = click.core.ParameterSource.DEFAULT
     named = {name for name in context.params if context.get_parameter_source(name) != default}
@@ -88,5 +86,5 @@ def _refuse_others(allowed: Collection[str], reason: str) -> set[str]:
         if option.name in named and option.name not in allowed
     ]
     if odd:
-        raise UserError(f"{', '.join(odd)}: {reason}")
+        raise arena.UserError(f"{', '.join(odd)}: {reason}")
     return named
