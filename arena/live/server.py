@@ -24,14 +24,13 @@ import errno
 import ipaddress
 import socket
 from collections.abc import Callable, Collection
-from typing import NamedTuple
 from urllib.parse import urlsplit
 
 import trio
 from starlette.responses import PlainTextResponse
 
 from arena.live.http import App, Connection, Message, Receive, Scope, Send
-from arena.model import UserError
+from arena.model import Frozen, UserError
 from arena.system import network
 
 LOOPBACK = "127.0.0.1"
@@ -112,7 +111,7 @@ def is_address(host: str) -> bool:
     return True
 
 
-class Guard(NamedTuple):
+class Guard(Frozen, frozen=True):
     app: App
     methods: Collection[str] = READ_ONLY
     names: Collection[str] = ("localhost",)

@@ -31,7 +31,7 @@ _PLACES = ("1st", "2nd", "3rd", "4th", "5th", "6th", "7th", "8th")
 MOST = 20  # bots that a section lists, unless all are asked for
 _FEW = 3  # pairs that are shown even if nothing is unusual about them
 
-_NOTES = json.loads((files("arena.terminal") / "audit_notes.json").read_bytes())
+_NOTES: Mapping[str, str] = json.loads((files("arena.terminal") / "audit_notes.json").read_bytes())
 """What the figures mean, by key."""
 _TITLES = {
     AuditPart.CAPS: "pairs with capped holes",

@@ -182,7 +182,7 @@ def _ends(lines: Sequence[str]) -> Sequence[str]:
 
 
 def _verdict(report: Report) -> str:
-    counts = Counter(checked.status for checked in report.checks)
+    counts = Counter[str](checked.status for checked in report.checks)
     shown = ((counts[status], WORDS.get(status, status)) for status in COLOURS)
     text = ", ".join(f"{count} {word}" for count, word in shown if count)
     if report.status != "failed":

@@ -44,7 +44,7 @@ _KEY = re.compile(r"\x1b[\[O][0-9;]*[^0-9;]|(?P<begun>\x1b([\[O][0-9;]*)?\Z)|.",
 
 def keys_of(data: str) -> tuple[list[str], str]:
     """Decode input into names of keys; the second value may be the beginning of another."""
-    keys = []
+    keys: list[str] = []
     for found in _KEY.finditer(data):
         if found["begun"]:
             return keys, found["begun"]
