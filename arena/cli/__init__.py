@@ -12,7 +12,7 @@ from typing import Any
 import click
 
 from arena import __version__
-from arena.cli.flags import Command
+from arena.cli.flags import Helped
 from arena.exhaustion import memory_ran_out, ran_out
 
 
@@ -33,7 +33,7 @@ GROUPS = {
 }
 
 
-class Arena(Command, click.Group):
+class Arena(Helped, click.Group):
     """Turns errors that a user or the machine caused into lines and exit codes."""
 
     def format_commands(self, _ctx: click.Context, formatter: click.HelpFormatter) -> None:

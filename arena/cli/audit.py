@@ -4,12 +4,12 @@ from pathlib import Path
 
 import click
 
-from arena.cli.flags import FOLDER, Command, switch
+from arena.cli.flags import FOLDER, Helped, switch
 
 STRANGE = 6
 
 
-@click.command(cls=Command, short_help="Report what is unusual in the event in FOLDER.")
+@click.command(cls=Helped, short_help="Report what is unusual in the event in FOLDER.")
 @click.argument("folder", type=FOLDER)
 @switch("--strict", "Exit with 6 if something is that chance shows in 1 of 100.")
 @switch("--all", "Every bot, however many there are.", to="everything")

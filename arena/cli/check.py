@@ -14,7 +14,7 @@ WIDEST = 100
 
 
 @click.command(
-    cls=flags.Command, short_help="Try whether BOTS keep to the protocol, and name each mistake."
+    cls=flags.Helped, short_help="Try whether BOTS keep to the protocol, and name each mistake."
 )
 @click.argument("bots", nargs=-1, required=True, type=BotPath())
 @flags.option("--game", list(GAMES), "Only this game.  [default: all]")

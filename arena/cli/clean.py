@@ -2,10 +2,10 @@
 
 import click
 
-from arena.cli.flags import Command
+from arena.cli.flags import Helped
 
 
-@click.command(cls=Command)
+@click.command(cls=Helped)
 def clean() -> None:
     from arena.bots import clean_cache, default_cache
 

@@ -3,10 +3,10 @@
 import click
 from click.shell_completion import get_completion_class
 
-from arena.cli.flags import Command
+from arena.cli.flags import Helped
 
 
-@click.command(cls=Command, short_help="Print the script that completes arena in a shell.")
+@click.command(cls=Helped, short_help="Print the script that completes arena in a shell.")
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
 @click.pass_context
 def completion(ctx: click.Context, shell: str) -> None:

@@ -2,13 +2,13 @@
 
 import click
 
-from arena.cli.flags import Command, json_option
+from arena.cli.flags import Helped, json_option
 
 WIDEST = 100
 TROUBLE = 4  # as for every command when it is the machine's trouble
 
 
-@click.command(cls=Command, short_help="Try every sandbox here, and say how to mend what fails.")
+@click.command(cls=Helped, short_help="Try every sandbox here, and say how to mend what fails.")
 @json_option
 def doctor(*, as_json: bool) -> int:
     from arena.machine.doctor import examine

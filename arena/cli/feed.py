@@ -4,14 +4,14 @@ from typing import Any
 
 import click
 
-from arena.cli.flags import NATURAL, TIME, Command, option, sandbox_option, switch
+from arena.cli.flags import NATURAL, TIME, Helped, option, sandbox_option, switch
 from arena.cli.paths import BotPath, PathName, bots_of, matches_of
 from arena.cli.usage import need_linux
 
 OTHERWISE = 5
 
 
-@click.command(cls=Command, short_help="Replay a recorded TRANSCRIPT to BOT, and compare.")
+@click.command(cls=Helped, short_help="Replay a recorded TRANSCRIPT to BOT, and compare.")
 @click.argument("bot", type=BotPath(path_type=None))
 @click.argument("transcript", type=PathName(readable=False, allow_dash=True))
 @option("--match ID", text="Of the event in the folder TRANSCRIPT.", shell_complete=matches_of)

@@ -4,11 +4,11 @@ from pathlib import Path
 
 import click
 
-from arena.cli.flags import Command
+from arena.cli.flags import Helped
 from arena.cli.paths import BotPath
 
 
-@click.command(cls=Command, short_help="Get the packages that the lock files of BOTS name.")
+@click.command(cls=Helped, short_help="Get the packages that the lock files of BOTS name.")
 @click.argument("bots", nargs=-1, type=BotPath())
 def fetch(bots: tuple[Path, ...]) -> None:
     from arena.bots import default_cache, in_use, load

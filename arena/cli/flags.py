@@ -40,7 +40,7 @@ HEADINGS = {
 """By the names of the parameters; what is in none of them is listed last."""
 
 
-class Command(click.Command):
+class Helped(click.Command):
     """What it does, with examples and exit codes, is in help/NAME.txt: read when it is shown."""
 
     def get_short_help_str(self, limit: int = 45) -> str:
@@ -59,7 +59,7 @@ class Command(click.Command):
         self.epilog = "\n\n".join(f"\b\n{part}" for part in more)
 
 
-class EventCommand(Command):
+class EventCommand(Helped):
     """Lists flags under headings; `--live [PORT]` takes the next word only if it is a number."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:

@@ -5,11 +5,11 @@ from typing import Any
 
 import click
 
-from arena.cli.flags import FOLDER, NATURAL, Command, option, switch
+from arena.cli.flags import FOLDER, NATURAL, Helped, option, switch
 from arena.cli.paths import bots_of, matches_of
 
 
-@click.command(cls=Command)
+@click.command(cls=Helped)
 @click.argument("folder", type=FOLDER)
 @switch("--canonical", "Sorted by id, without timings and other facts of the host.")
 @switch("--all", "Also the records that don't count.", to="everything")

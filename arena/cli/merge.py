@@ -4,10 +4,10 @@ from pathlib import Path
 
 import click
 
-from arena.cli.flags import FOLDER, Command, option
+from arena.cli.flags import FOLDER, Helped, option
 
 
-@click.command(cls=Command)
+@click.command(cls=Helped)
 @click.argument("folders", nargs=-1, required=True, type=FOLDER)
 @option("--out", FOLDER, "A new folder for the event.", required=True)
 def merge(folders: tuple[Path, ...], out: Path) -> None:

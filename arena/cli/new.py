@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import click
 from click.shell_completion import CompletionItem
 
-from arena.cli.flags import Command, switch
+from arena.cli.flags import Helped, switch
 from arena.cli.paths import PathName, items
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def _complete(_: click.Context, __: click.Parameter, incomplete: str) -> list[Co
     return items(SCAFFOLDS, incomplete.lower())
 
 
-@click.command(cls=Command, short_help="Write a bot that runs into the new folder NAME.")
+@click.command(cls=Helped, short_help="Write a bot that runs into the new folder NAME.")
 @click.argument("language", required=False, shell_complete=_complete)
 @click.argument("path", metavar="[NAME]", required=False, type=PathName(readable=False))
 @switch("--list", "Print which languages there are, and stop.", to="as_list")

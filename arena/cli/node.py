@@ -4,10 +4,10 @@ import sys
 
 import click
 
-from arena.cli.flags import Command
+from arena.cli.flags import Helped
 
 
-@click.command(cls=Command, hidden=True)
+@click.command(cls=Helped, hidden=True)
 def node() -> None:
     from arena.event.admission import admit
     from arena.terminal.screen import say

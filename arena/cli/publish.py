@@ -5,10 +5,10 @@ from typing import Any
 
 import click
 
-from arena.cli.flags import FOLDER, POSITIVE, Command, option, switch
+from arena.cli.flags import FOLDER, POSITIVE, Helped, option, switch
 
 
-@click.command(cls=Command, short_help="Write the events in FOLDERS as a static site.")
+@click.command(cls=Helped, short_help="Write the events in FOLDERS as a static site.")
 @click.argument("folders", nargs=-1, required=True, type=FOLDER)
 @option(
     "--to SITE",

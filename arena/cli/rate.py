@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from arena.cli.flags import FOLDER, Command, Parsed, option, report_options, switch
+from arena.cli.flags import FOLDER, Helped, Parsed, option, report_options, switch
 from arena.cli.paths import rated_bots_of
 
 _DAY = len("2026-01-02")
@@ -30,7 +30,7 @@ SINCE = Parsed("date", partial(_seconds, after=False))
 UNTIL = Parsed("date", partial(_seconds, after=True))
 
 
-@click.command(cls=Command, short_help="Rate the events in FOLDERS together, without playing.")
+@click.command(cls=Helped, short_help="Rate the events in FOLDERS together, without playing.")
 @click.argument("folders", nargs=-1, required=True, type=FOLDER)
 @option(
     "--rate-on",

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from arena.cli.flags import FOLDER, NATURAL, POSITIVE, Command, Parsed, option, switch
+from arena.cli.flags import FOLDER, NATURAL, POSITIVE, Helped, Parsed, option, switch
 from arena.cli.paths import PathName, bots_of, matches_of
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ def _comparison(text: str) -> Bound:
 COMPARISON = Parsed("comparison", _comparison)
 
 
-@click.command(cls=Command, short_help="List the matches of an event, or step through one.")
+@click.command(cls=Helped, short_help="List the matches of an event, or step through one.")
 @click.argument("folder", type=FOLDER)
 @click.argument("match", required=False, shell_complete=matches_of)
 @option(

@@ -2,10 +2,10 @@
 
 import click
 
-from arena.cli.flags import Command
+from arena.cli.flags import Helped
 
 
-@click.command(cls=Command, short_help="Print the protocol's page: all that a bot must know.")
+@click.command(cls=Helped, short_help="Print the protocol's page: all that a bot must know.")
 def spec() -> None:
     import sys
 

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import click
 
-from arena.cli.flags import FOLDER, Command, switch
+from arena.cli.flags import FOLDER, Helped, switch
 
 
-@click.command(cls=Command, short_help="Stop the event that is being played into FOLDER.")
+@click.command(cls=Helped, short_help="Stop the event that is being played into FOLDER.")
 @click.argument("folder", type=FOLDER)
 @switch("--now", "Don't wait for the series that are being played.")
 def stop(folder: Path, *, now: bool) -> None:

@@ -5,11 +5,11 @@ from typing import Any
 
 import click
 
-from arena.cli.flags import FOLDER, POSITIVE, Command, option, report_options
+from arena.cli.flags import FOLDER, POSITIVE, Helped, option, report_options
 from arena.cli.paths import rated_bots_of
 
 
-@click.command(cls=Command, short_help="Print the ranked table of the event in FOLDER.")
+@click.command(cls=Helped, short_help="Print the ranked table of the event in FOLDER.")
 @click.argument("folder", type=FOLDER)
 @option("--top N", POSITIVE, "The first N rows alone.")
 @option(

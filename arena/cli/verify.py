@@ -6,12 +6,12 @@ from typing import Any
 
 import click
 
-from arena.cli.flags import FOLDER, POSITIVE, Command, json_option, option, sandbox_option
+from arena.cli.flags import FOLDER, POSITIVE, Helped, json_option, option, sandbox_option
 from arena.cli.paths import BotPath
 from arena.cli.usage import need_linux
 
 
-@click.command(cls=Command, short_help="Derive the results in FOLDER again, from the folder alone.")
+@click.command(cls=Helped, short_help="Derive the results in FOLDER again, from the folder alone.")
 @click.argument("folder", type=FOLDER)
 @click.argument("bots", nargs=-1, type=BotPath())
 @option("--commitment HEX", text="The one that was published beforehand.")
