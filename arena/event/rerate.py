@@ -171,7 +171,7 @@ def _take(
         )
     counted = counting.counted()
     if event.finished and counted.missing and not wanted.skip_damaged:
-        found = incomplete(folder, counted.missing, counted.plan.matches)
+        found = incomplete(folder, counted.missing, counted.planned)
         raise UserError(f"{found}; to rate what is there: --skip-damaged")
     late = _Late(counting, outside) if wanted.dated else None
     joint.take(

@@ -104,7 +104,7 @@ def table_of(folder: Path, event: Event | None = None) -> Table:
     event, counting = count_folder(folder, event)
     counted = counting.counted()
     if event.finished and counted.missing:
-        raise incomplete(folder, counted.missing, counted.plan.matches)
+        raise incomplete(folder, counted.missing, counted.planned)
     return table(event, counted)
 
 
@@ -146,7 +146,7 @@ class Counts:
         self.gone = gone.union(out.entrant for out in counted.withdrawn)
         """Bots withdrawn from this event, or before it."""
         self.annulled = gone.union(out.entrant for out in counted.withdrawn if out.annulled)
-        self.missing, self.planned = counted.missing, counted.plan.matches
+        self.missing, self.planned = counted.missing, counted.planned
         """Of the matches of the event, as far as they are decided on."""
         chosen = counting.complete() if annulled else counting.chosen()
         keys = array("Q", (record_key(played) for each in chosen for _, played, _ in each.matches))

@@ -1,8 +1,7 @@
 """Summarize match records for the ratings, and keep the summaries of a whole log in memory.
 
-Records arrive in the order in which matches finished, and which of them count is known only in the
-order of the schedule. So the archive keeps of every match, by series, the 80 bytes that the ratings
-need.
+Records come in the order in which matches ended; which of them count is known only in the order of
+the schedule. So the archive keeps the 80 bytes of every match that the ratings need.
 
 Invariant: the order of `add` calls changes the order in which `Archive.of` yields, nothing else.
 """
@@ -12,7 +11,7 @@ from collections.abc import Iterable
 
 import msgspec
 
-from arena.model import MatchRecord
+from arena.model import MatchRecord, SeatUse
 
 HOLES = 9
 # Enough of a digest to tell two attempts at a match apart: 64 bits, and no bot gains by a clash.
@@ -34,26 +33,22 @@ class MatchSummary(msgspec.Struct, frozen=True, array_like=True):
     digest: str
     totals: tuple[int, ...]
     places: tuple[int, ...]
-    strokes: tuple[int, ...]
-    """Over the holes that the seat's own bot finished, not its fallback."""
+    strokes: tuple[int, ...]  # over the holes that the seat's own bot finished, not its fallback
     holes: tuple[int, ...]
     decisions: tuple[int, ...]
     think_us: tuple[int, ...]
     """Whole microseconds, so that sums don't depend on the order of adding."""
     off_turn_us: tuple[int, ...]
     forfeits: tuple[Forfeit, ...] = ()
-    luck: tuple[int, ...] = ()
-    """Thousandths of strokes; empty without an evaluator."""
+    luck: tuple[int, ...] = ()  # thousandths of strokes; empty without an evaluator
 
 
 def summarize(record: MatchRecord) -> MatchSummary:
     seats = range(len(record.seats))
-    fell = {fault.seat: fault.hole for fault in reversed(record.faults)}
+    whole = {fault.seat: max(0, fault.hole - 1) for fault in reversed(record.faults)}
     scores = [hole.scores for hole in record.holes[:HOLES]]
-    own = [
-        [hole[seat] for hole in scores[: max(0, fell.get(seat, HOLES + 1) - 1)] if hole]
-        for seat in seats
-    ]
+    own = [[hole[seat] for hole in scores[: whole.get(seat, HOLES)] if hole] for seat in seats]
+    uses = record.use or (SeatUse(),) * len(seats)
     return MatchSummary(
         id=record.id,
         attempt=record.attempt,
@@ -62,9 +57,9 @@ def summarize(record: MatchRecord) -> MatchSummary:
         places=record.places,
         strokes=tuple(map(sum, own)),
         holes=tuple(map(len, own)),
-        decisions=tuple(use.decisions for use in record.use) or (0,) * len(seats),
-        think_us=tuple(round(use.think_ms * 1000) for use in record.use) or (0,) * len(seats),
-        off_turn_us=tuple(round(use.off_turn_ms * 1000) for use in record.use) or (0,) * len(seats),
+        decisions=tuple(use.decisions for use in uses),
+        think_us=tuple(round(use.think_ms * 1000) for use in uses),
+        off_turn_us=tuple(round(use.off_turn_ms * 1000) for use in uses),
         forfeits=tuple(Forfeit(f.seat, f.hole, f.turn, f.kind.value) for f in record.faults),
         luck=record.luck,
     )
@@ -78,10 +73,7 @@ def pack_summary(record: MatchRecord) -> bytes:
 
 
 class Archive:
-    """Packed summaries by series; once sealed, about 35 bytes a two-seat match.
-
-    A series is *open* until it is sealed: then it is one piece of memory, and compressed.
-    """
+    """Packed summaries by series: *open*, or sealed, then compressed to 35 bytes a match of two."""
 
     def __init__(self) -> None:
         self._open: dict[str, list[bytes]] = {}
@@ -112,10 +104,9 @@ class Archive:
             self._reopen(series)
 
     def _reopen(self, series: str) -> None:
-        playings = [_pack(played) for played in self.of(series)]
-        del self._sealed[series]
-        if playings:
+        if playings := list(map(_pack, self.of(series))):
             self._open[series] = playings
+        del self._sealed[series]
 
     @property
     def open(self) -> set[str]:

@@ -8,8 +8,10 @@ import math
 from collections.abc import Sequence
 from operator import mul
 
+Matrix = list[list[float]]
 
-def prior(size: int, sigma: float) -> tuple[list[list[float]], list[float]]:
+
+def prior(size: int, sigma: float) -> tuple[Matrix, list[float]]:
     """The precision of so many, each with this deviation, and what they are drawn to: nothing."""
     matrix = [[0.0] * size for _ in range(size)]
     for number in range(size):
@@ -18,12 +20,7 @@ def prior(size: int, sigma: float) -> tuple[list[list[float]], list[float]]:
 
 
 def add_difference(
-    matrix: Sequence[list[float]],
-    vector: list[float],
-    pair: tuple[int, int],
-    *,
-    weight: float,
-    pull: float,
+    matrix: Matrix, vector: list[float], pair: tuple[int, int], *, weight: float, pull: float
 ) -> None:
     """Add what is known of x[one] - x[two]: its precision to a matrix, and what it is drawn to."""
     one, two = pair
@@ -35,9 +32,9 @@ def add_difference(
     vector[two] -= pull
 
 
-def factor(matrix: Sequence[Sequence[float]]) -> list[list[float]]:
+def factor(matrix: Matrix) -> Matrix:
     """The lower root of a symmetric positive definite matrix, rows up to the diagonal."""
-    root: list[list[float]] = []
+    root: Matrix = []
     for number, source in enumerate(matrix):
         row: list[float] = []
         for column in range(number):
@@ -49,7 +46,7 @@ def factor(matrix: Sequence[Sequence[float]]) -> list[list[float]]:
     return root
 
 
-def solve(root: Sequence[Sequence[float]], right: Sequence[float]) -> list[float]:
+def solve(root: Matrix, right: Sequence[float]) -> list[float]:
     """The x of (root · rootᵀ) x = right."""
     middle: list[float] = []
     for row, value in zip(root, right, strict=True):
@@ -62,7 +59,7 @@ def solve(root: Sequence[Sequence[float]], right: Sequence[float]) -> list[float
     return middle
 
 
-def inverse(root: Sequence[Sequence[float]]) -> list[list[float]]:
+def inverse(root: Matrix) -> Matrix:
     size = len(root)
     # Columns of the inverse root, each from its diagonal down.
     columns: list[list[float]] = []

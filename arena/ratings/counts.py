@@ -1,14 +1,13 @@
 """Decide which matches count, and which bots are withdrawn.
 
-Theory of operation. The schedule is walked in the order of the specs, series by series. A
-series *counts whole*: its first complete attempt counts, by number; others are only compared,
-and a match that was played twice with different digests marks the bots at its table as not
-reproducible. A bot with too many faulted matches in a row, among its own in the order of the
-specs, is withdrawn after the last. A match with a withdrawn bot is void from then on, whether
-it was played or not (which is an accident of timing): it does not count, breaks no
-row of faults, and an attempt is complete without it. At tables of more than two the
-others need the match, so it is played, by the bot or by the game's fallback, and it counts for
-them; the withdrawn bot has forfeited it whatever it did.
+Theory of operation. The schedule is walked in the order of the specs. A series *counts whole*: its
+first complete attempt counts, by number; others are only compared, and a match that was played
+twice with different digests marks the bots at its table as not reproducible. A bot with too many
+faulted matches in a row, among its own in the order of the specs, is withdrawn after the last. A
+match with a withdrawn bot is void from then on, whether it was played or not (an accident of
+timing): it does not count, breaks no row of faults, and an attempt is complete without it. At
+tables of more than two it is played for the others, by the bot or by the game's fallback, and
+counts for them; the withdrawn bot has forfeited it whatever it did.
 
 If the last of those faults comes early in a bot's planned matches, all its results are annulled:
 they vanish from the sums of all opponents, and what these did against each other stays. Else the
@@ -22,13 +21,13 @@ records, repeated records and records of void matches change nothing.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable
 
 import msgspec
 
 from arena.model import MatchSpec, Series, Settings, UserError, Withdrawal
 from arena.ratings.archive import MatchSummary
-from arena.ratings.outcomes import RatedOutcome, Tally
+from arena.ratings.outcomes import Report, Tally
 from arena.schedule import ScheduleEnd, Wave
 
 
@@ -42,14 +41,14 @@ class PlannedMatches(msgspec.Struct):
 
 
 class CountedSeries(msgspec.Struct, frozen=True):
-    """The matches of a series that count: one attempt, less the void ones."""
+    """An attempt at a series that counts: its matches, each with the entrants that were withdrawn
+    before it and have forfeited it.
+    """
 
     series: Series
     attempt: int
     matches: tuple[tuple[MatchSpec, MatchSummary, frozenset[str]], ...]
-    """Each with the entrants that were withdrawn before it: they have forfeited it."""
     void: tuple[tuple[MatchSpec, frozenset[str]], ...]
-    """Void matches, each with the entrants that were withdrawn before it."""
 
 
 def count_in(tally: Tally, chosen: CountedSeries, gone: frozenset[str]) -> None:
@@ -66,13 +65,12 @@ def count_in(tally: Tally, chosen: CountedSeries, gone: frozenset[str]) -> None:
 
 
 class EventCount(msgspec.Struct, frozen=True):
-    plan: PlannedMatches
+    planned: int
     tally: Tally
     missing: int
     withdrawn: tuple[Withdrawal, ...]
     not_reproducible: frozenset[str]
-    end: ScheduleEnd = ScheduleEnd()
-    """Why nothing more is played, where that was decided by results."""
+    end: ScheduleEnd  # why nothing more is played, where that was decided by results
 
 
 class ScheduleWalk:
@@ -82,7 +80,7 @@ class ScheduleWalk:
         settings: Settings,
         annulled: frozenset[str] = frozenset(),
         *,
-        rated: Callable[[RatedOutcome], None] | None = None,
+        rated: Report | None = None,
         apart: bool = False,
     ) -> None:
         """`annulled`: bots of which nothing is counted but their faults. `apart`: take each series
@@ -92,23 +90,18 @@ class ScheduleWalk:
         self.withdrawn: dict[str, Withdrawal] = {}
         self.not_reproducible: set[str] = set()
         self.missing = 0
-        self.passed = 0
-        """Matches passed, gaps included."""
-        self._plan = plan
-        self._settings = settings
-        self._annulled = annulled
-        self._apart = apart
-        self._rows: defaultdict[str, int] = defaultdict(int)
-        """Faulted matches in a row, by entrant."""
+        self.passed = 0  # matches, gaps included
+        self._plan, self._settings = plan, settings
+        self._annulled, self._apart = annulled, apart
+        self._rows: defaultdict[str, int] = defaultdict(int)  # faulted matches in a row, by entrant
         self._passed: Counter[str] = Counter()
 
     def take(self, series: Series, playings: Iterable[MatchSummary]) -> CountedSeries | None:
         """Count a series; None, and no change, if no attempt is complete."""
         before = {entrant: self._rows[entrant] for entrant in series.entrants}
         attempts = self._attempts(series, playings, self.not_reproducible)
-        for number, attempt in sorted(attempts.items()):
-            judged = self._judge(series, number, attempt, before)
-            if judged is not None:
+        for attempt in sorted(attempts.items()):
+            if judged := self._judge(series, *attempt, before):
                 chosen, rows, withdrawn = judged
                 if not self._apart:
                     self._rows.update(rows)
@@ -130,22 +123,16 @@ class ScheduleWalk:
         self.passed = self._plan.matches
 
     def settled(self, series: Series, playings: Iterable[MatchSummary]) -> bool:
-        """Whether a series further ahead needs no more attempts, as far as is known here: a bot
-        with enough faults in a row in it is withdrawn, whatever comes before it.
-        """
+        """Whether a series further ahead needs no more attempts, as far as is known here."""
         attempts = self._attempts(series, playings, set())
+        # A bot with enough faults in a row in it is withdrawn, whatever comes before it.
         no_faults = dict.fromkeys(series.entrants, 0)
         return any(self._judge(series, *attempt, no_faults) for attempt in attempts.items())
 
     def result(self, end: ScheduleEnd) -> EventCount:
-        return EventCount(
-            plan=self._plan,
-            tally=self.tally,
-            missing=self.missing,
-            withdrawn=tuple(out for _, out in sorted(self.withdrawn.items())),
-            not_reproducible=frozenset(self.not_reproducible),
-            end=end,
-        )
+        withdrawn = tuple(out for _, out in sorted(self.withdrawn.items()))
+        strange = frozenset(self.not_reproducible)
+        return EventCount(self._plan.matches, self.tally, self.missing, withdrawn, strange, end)
 
     @property
     def annulled(self) -> frozenset[str]:
@@ -160,9 +147,7 @@ class ScheduleWalk:
     def _attempts(
         series: Series, playings: Iterable[MatchSummary], unlike: set[str]
     ) -> dict[int, dict[str, MatchSummary]]:
-        """The playings by attempt, of which there is one at least. Adds the bots at the tables of
-        matches of which two differ.
-        """
+        """Playings by attempt, one at least. Adds to `unlike` the bots of matches that differ."""
         specs = {spec.id: spec for spec in series.matches}
         attempts: dict[int, dict[str, MatchSummary]] = {}
         digests: dict[str, str] = {}
@@ -183,15 +168,10 @@ class ScheduleWalk:
         return attempts or {0: {}}
 
     def _judge(
-        self,
-        series: Series,
-        attempt: int,
-        playings: Mapping[str, MatchSummary],
-        before: dict[str, int],
+        self, series: Series, attempt: int, playings: dict[str, MatchSummary], rows: dict[str, int]
     ) -> tuple[CountedSeries, dict[str, int], dict[str, Withdrawal]] | None:
-        """The effect of an attempt; None if not complete. `before`: faults in a row by bot."""
-        rows = dict(before)
-        passed = {entrant: self._passed[entrant] for entrant in series.entrants}
+        """The effect of an attempt; None if not complete. `rows`: faults in a row before it."""
+        rows, passed = rows.copy(), {entrant: self._passed[entrant] for entrant in rows}
         withdrawn: dict[str, Withdrawal] = {}
         matches: list[tuple[MatchSpec, MatchSummary, frozenset[str]]] = []
         void: list[tuple[MatchSpec, frozenset[str]]] = []

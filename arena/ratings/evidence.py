@@ -1,15 +1,12 @@
 """Skills by what an event rates on, and the `WaveResults` that adaptive formats decide from.
 
-An event rates on results as played, or on strokes less luck. The order, the ranges of ranks,
-P(better) and when to stop all follow from that one fit.
-
+The order, the ranges of ranks, P(better) and when to stop all follow from one fit.
 Invariant: a function of the event's settings and of what was counted.
 """
 
 import functools
 import math
-from collections.abc import Collection, Mapping, Sequence
-from typing import TypeVar
+from collections.abc import Mapping, Sequence
 
 from arena.model import ADJUSTED, Event, RatingSettings, Withdrawal
 from arena.ratings import normal
@@ -18,8 +15,6 @@ from arena.ratings.intervals import Moments
 from arena.ratings.outcomes import ForfeitSums, Tally
 from arena.ratings.stroke_fit import fit_strokes, skill_of_a_stroke
 from arena.schedule import Forfeits, Lead
-
-Sums = TypeVar("Sums")
 
 
 def fitted(event: Event, tally: Tally, rate_on: str) -> Fit:
@@ -31,9 +26,7 @@ def fitted(event: Event, tally: Tally, rate_on: str) -> Fit:
 
 
 def separation(pairs: int, *, looks: int, error_rate: float) -> float:
-    """How many standard errors apart two have to be, for the error rate of so many pairs together
-    and of all looks at them (Bonferroni).
-    """
+    """How many standard errors apart two have to be: for all pairs and looks (Bonferroni)."""
     return normal.quantile(1 - error_rate / (2 * max(1, pairs) * looks))
 
 
@@ -44,25 +37,23 @@ def lead_of(found: Fit, one: int, two: int, settings: RatingSettings) -> Lead:
 
 
 class Evidence:
-    """The `Results` that a format decides from: of pairs, as such formats have no larger tables.
-
-    What pairs with an annulled entrant have shown is left out, as it will be in the table.
-    """
+    """What a format decides from: pairs, without those of annulled entrants, as in the table."""
 
     def __init__(self, event: Event, tally: Tally, withdrawn: Mapping[str, Withdrawal]) -> None:
         self.withdrawn = frozenset(withdrawn)
-        self._event = event
+        self._event, self._settings = event, event.settings
         self._tally = tally
         annulled = {entrant for entrant, out in withdrawn.items() if out.annulled}
         if annulled:
-            self._tally = Tally(margin=event.settings.rating.forfeit_margin)
-            self._tally.pairs = _without(annulled, tally.pairs)
-            self._tally.gaps = _without(annulled, tally.gaps)
-            self._tally.forfeited = _without(annulled, tally.forfeited)
+            self._tally = Tally(margin=self._settings.rating.forfeit_margin)
+            for name in ("pairs", "gaps", "forfeited"):
+                pairs = getattr(tally, name).items()
+                kept = {pair: sums for pair, sums in pairs if annulled.isdisjoint(pair)}
+                setattr(self._tally, name, kept)
 
     @functools.cached_property
     def _fit(self) -> Fit:
-        return fitted(self._event, self._tally, self._event.settings.rate_on)
+        return fitted(self._event, self._tally, self._settings.rate_on)
 
     @functools.cached_property
     def _index(self) -> dict[str, int]:
@@ -72,9 +63,8 @@ class Evidence:
         return self._fit.order()
 
     def lead(self, one: str, two: str) -> Lead:
-        settings = self._event.settings
-        lead = lead_of(self._fit, self._index[one], self._index[two], settings.rating)
-        if settings.rate_on != ADJUSTED:
+        lead = lead_of(self._fit, self._index[one], self._index[two], self._settings.rating)
+        if self._settings.rate_on != ADJUSTED:
             return lead
         skew = self._tally.gaps.get((min(one, two), max(one, two)), Moments()).skewness()
         # Strokes above the other are strokes behind it.
@@ -87,20 +77,11 @@ class Evidence:
         strokes = gap.plus(apart.whole, -1).plus(apart.rest)
         lead = Lead(0.0, math.inf)
         if strokes.events:
-            settings = self._event.settings
-            found = fit_strokes(
-                pair, {pair: strokes}, seats=settings.seats, settings=settings.rating
-            )
-            lead = lead_of(found, pair.index(one), pair.index(two), settings.rating)
-        counts = (apart.first, apart.second)
-        return Forfeits(gap.weight, counts[pair.index(one)], counts[pair.index(two)], lead)
+            rating = self._settings.rating
+            found = fit_strokes(pair, {pair: strokes}, seats=self._settings.seats, settings=rating)
+            lead = lead_of(found, pair.index(one), pair.index(two), rating)
+        counts = dict(zip(pair, (apart.first, apart.second), strict=True))
+        return Forfeits(gap.weight, counts[one], counts[two], lead)
 
     def separation(self, pairs: int, looks: int) -> float:
-        rate = self._event.settings.rating.error_rate
-        return separation(pairs, looks=looks, error_rate=rate)
-
-
-def _without(
-    entrants: Collection[str], pairs: Mapping[tuple[str, str], Sums]
-) -> dict[tuple[str, str], Sums]:
-    return {pair: sums for pair, sums in pairs.items() if set(pair).isdisjoint(entrants)}
+        return separation(pairs, looks=looks, error_rate=self._settings.rating.error_rate)

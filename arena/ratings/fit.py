@@ -1,37 +1,35 @@
 """Fit skills to wins, ties and losses: TrueSkill's model, over all rated deals at once.
 
-The model. An entrant's skill s has the prior N(mu, sigma²). In a rated deal its performance is
-N(s, beta²). Of two, the one whose performance is higher by more than the draw margin wins;
-otherwise they tie. The margin follows from the draw probability between equals. tau is 0.
+The model. An entrant's skill s has the prior N(mu, sigma²), its performance in a rated deal is
+N(s, beta²). Of two, the one whose performance is higher by more than the draw margin, which follows
+from the draw probability between equals, wins; otherwise they tie. tau is 0.
 
 The fit. Newton's method finds the peak of the posterior, which is log-concave. From there
 expectation propagation goes on until every pair's marginal has the moments that its counts give
 it. Of tables of k > 2 every pair counts with the weight 3/(k+1), since comparisons share
 performances. docs/design/ratings.md has the reasons.
 
-Invariant: entrants in the order of their ids, sums in that order, so the same counts give the
-same ratings to the last bit on one build of Python. On another the last bits may differ: what is
-published, and the order of the table, go by rounded numbers.
+Invariant: sums run in the order of the entrants' ids, so the same counts give the same ratings to
+the last bit on one build of Python; on another the last bits may differ, so what is published, and
+the order of the table, go by rounded numbers.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from operator import mul
 
 import msgspec
 
 from arena.model import RatingSettings
 from arena.ratings import normal
-from arena.ratings.cholesky import add_difference, factor, inverse, prior, solve
-from arena.ratings.outcomes import PairCount
+from arena.ratings.cholesky import Matrix, add_difference, factor, inverse, prior, solve
+from arena.ratings.outcomes import Pair, PairCount
 
-DECIMALS = 3
-"""Of a rating, as it is published."""
+DECIMALS = 3  # of a rating, as it is published
 
-# Below this share of the noise the margin's width only scales the probability of a tie.
-_NARROW = 1e-7
+_NARROW = 1e-7  # below this share of the noise the margin only scales the probability of a tie
 _CLOSE = 1e-9
 _LEVEL = 1e-12
 _ITERATIONS = 100
@@ -61,9 +59,7 @@ class Fit(msgspec.Struct, frozen=True):
         return math.sqrt(self.covariance[index][index])
 
     def against(self, field: Sequence[int]) -> dict[int, float]:
-        """The standard deviation of each skill less the mean skill of these: results only tell of
-        differences.
-        """
+        """The standard deviation of each skill less these ones' mean: results tell differences."""
         covariance, many = self.covariance, len(field)
         shared = {one: math.fsum(covariance[one][two] for two in field) / many for one in field}
         mean = math.fsum(shared.values()) / many if field else 0.0
@@ -85,33 +81,20 @@ class Fit(msgspec.Struct, frozen=True):
 
 
 def fit(
-    entrants: Sequence[str],
-    pairs: Mapping[tuple[str, str], PairCount],
-    *,
-    seats: int,
-    settings: RatingSettings,
+    names: Iterable[str], pairs: Mapping[Pair, PairCount], *, seats: int, settings: RatingSettings
 ) -> Fit:
     """Rate the entrants; a pair's key holds the smaller id first."""
-    names = sorted(entrants)
-    if not names:
-        return Fit((), (), ())
+    names = sorted(names)
     index = {name: number for number, name in enumerate(names)}
     weight = 3 / (seats + 1)
     counts = [
-        _Pair(
-            index[one],
-            index[two],
-            weight * count.first,
-            weight * count.ties,
-            weight * count.second,
-        )
-        for (one, two), count in sorted(pairs.items())
+        _Pair((index[one], index[two]), *(weight * n for n in (met.first, met.ties, met.second)))
+        for (one, two), met in sorted(pairs.items())
     ]
     scale = math.sqrt(2) * settings.beta
     margin = max(0.0, draw_margin(settings) / scale)
-    model = _Model(counts, len(names), scale, margin, settings.sigma)
-    sites = _sites_at_the_peak(model)
-    skills, covariance = _propagate(model, sites)
+    model = _Model(counts, len(names), settings.sigma, scale, margin)
+    skills, covariance = _propagate(model, _sites_at_the_peak(model))
     mu = tuple(settings.mu + skill for skill in skills)
     return Fit(tuple(names), mu, tuple(map(tuple, covariance)))
 
@@ -139,27 +122,27 @@ def _sites_at_the_peak(model: _Model) -> list[_Site]:
             length /= 2
         skills = trial
         value, slope, curvature = found
-        if max(map(abs, step)) < _CLOSE:
+        if max(map(abs, step), default=0.0) < _CLOSE:
             break
     sites = []
     for pair in model.pairs:
-        difference = skills[pair.one] - skills[pair.two]
+        one, two = pair.ends
+        difference = skills[one] - skills[two]
         _, tilt, bend = model.outcomes(pair, difference)
         sites.append(_Site(bend, tilt + bend * difference))
     return sites
 
 
-def _propagate(model: _Model, sites: list[_Site]) -> tuple[list[float], list[list[float]]]:
+def _propagate(model: _Model, sites: list[_Site]) -> tuple[list[float], Matrix]:
     """Expectation propagation: mean and covariance that agree with every pair's own."""
     skills: list[float] = []
-    covariance: list[list[float]] = []
+    covariance: Matrix = []
     found: list[float] = []
     for _ in range(_SWEEPS):  # pragma: no branch - a bound, never met
         before = found
         precision, shift = prior(model.size, model.sigma)
         for pair, site in zip(model.pairs, sites, strict=True):
-            ends = pair.one, pair.two
-            add_difference(precision, shift, ends, weight=site.precision, pull=site.shift)
+            add_difference(precision, shift, pair.ends, weight=site.precision, pull=site.shift)
         root = factor(precision)
         skills = solve(root, shift)
         covariance = inverse(root)
@@ -167,7 +150,7 @@ def _propagate(model: _Model, sites: list[_Site]) -> tuple[list[float], list[lis
         if before and max(abs(a - b) for a, b in zip(before, found, strict=True)) < _SETTLED:
             break
         for pair, site in zip(model.pairs, sites, strict=True):
-            one, two = pair.one, pair.two
+            one, two = pair.ends
             mean = skills[one] - skills[two]
             variance = covariance[one][one] + covariance[two][two] - 2 * covariance[one][two]
             _match(model, pair, site, mean, variance)
@@ -204,8 +187,7 @@ def _match(model: _Model, pair: _Pair, site: _Site, mean: float, variance: float
 class _Pair(msgspec.Struct, frozen=True):
     """Weighted counts of the results of two entrants, by their numbers."""
 
-    one: int
-    two: int
+    ends: tuple[int, int]
     wins: float
     ties: float
     losses: float
@@ -217,19 +199,16 @@ def draw_margin(settings: RatingSettings) -> float:
     return quantile * math.sqrt(2) * settings.beta
 
 
-class _Model:
+class _Model(msgspec.Struct, frozen=True):
     """The log-posterior of skills relative to the prior's mean."""
 
-    def __init__(
-        self, pairs: Sequence[_Pair], size: int, scale: float, margin: float, sigma: float
-    ) -> None:
-        self.pairs = pairs
-        self.size = size
-        self.sigma = sigma
-        self._scale = scale
-        self._margin = margin
+    pairs: Sequence[_Pair]
+    size: int
+    sigma: float
+    scale: float
+    margin: float
 
-    def at(self, skills: Sequence[float]) -> tuple[float, list[float], list[list[float]]]:
+    def at(self, skills: Sequence[float]) -> tuple[float, list[float], Matrix]:
         """Value, slope, and negated curvature."""
         precision = 1 / self.sigma**2
         value = -0.5 * precision * sum(skill * skill for skill in skills)
@@ -237,49 +216,43 @@ class _Model:
         for number, skill in enumerate(skills):
             slope[number] -= precision * skill
         for pair in self.pairs:
-            height, tilt, bend = self.outcomes(pair, skills[pair.one] - skills[pair.two])
+            one, two = pair.ends
+            height, tilt, bend = self.outcomes(pair, skills[one] - skills[two])
             value += height
-            add_difference(curvature, slope, (pair.one, pair.two), weight=bend, pull=tilt)
+            add_difference(curvature, slope, pair.ends, weight=bend, pull=tilt)
         return value, slope, curvature
 
     def height(self, pair: _Pair, difference: float) -> float:
-        x = difference / self._scale
-        value = 0.0
+        x, margin, value = difference / self.scale, self.margin, 0.0
         if pair.wins:
-            value += pair.wins * normal.log_cdf(x - self._margin)
+            value += pair.wins * normal.log_cdf(x - margin)
         if pair.losses:
-            value += pair.losses * normal.log_cdf(-x - self._margin)
+            value += pair.losses * normal.log_cdf(-x - margin)
         if pair.ties:
-            value += pair.ties * tie(x, self._margin)[0]
+            value += pair.ties * tie(x, margin)[0]
         return value
 
     def outcomes(self, pair: _Pair, difference: float) -> tuple[float, float, float]:
         """Log-likelihood of a pair's counts, its slope and its negated curvature."""
-        scale = self._scale
-        value = tilt = bend = 0.0
-        for count, x, sign in (
-            (pair.wins, difference / scale - self._margin, 1),
-            (pair.losses, -difference / scale - self._margin, -1),
-        ):
+        x, margin, value, tilt, bend = difference / self.scale, self.margin, 0.0, 0.0, 0.0
+        for count, sign in ((pair.wins, 1), (pair.losses, -1)):
             if count:
-                v = normal.hazard(x)
-                value += count * normal.log_cdf(x)
+                y = sign * x - margin
+                v = normal.hazard(y)
+                value += count * normal.log_cdf(y)
                 tilt += sign * count * v
-                bend += count * v * (v + x)
+                bend += count * v * (v + y)
         if pair.ties:
-            height, first, second = tie(difference / scale, self._margin)
+            height, first, second = tie(x, margin)
             value += pair.ties * height
             tilt += pair.ties * first
             bend += pair.ties * second
-        return value, tilt / scale, bend / scale**2
+        return value, tilt / self.scale, bend / self.scale**2
 
 
 def tie(difference: float, margin: float) -> tuple[float, float, float]:
-    """Log of P(|difference + N(0,1)| < margin), its slope and its negated curvature.
-
-    With no margin a tie has no probability, but a density: the limit, less a constant.
-    """
-    if margin < _NARROW:
+    """Log of P(|difference + N(0,1)| < margin), its slope and its negated curvature."""
+    if margin < _NARROW:  # the limit, less a constant: no probability is left, but a density
         return -0.5 * difference * difference, -difference, 1.0
     high = margin - difference
     low = -margin - difference

@@ -1,9 +1,9 @@
 """Count an event incrementally, while it is played.
 
-Theory of operation. Records come in any order and go into the archive. A walk along the
-schedule, the *front*, stands at the first series that is not complete and moves on as soon as
-it is; all before it is counted, once. When it comes to the end of the decided waves, the schedule
-decides the next wave from the sums. So the cost of a match does not depend on how many there are.
+Theory of operation. Records come in any order and go into the archive. A walk along the schedule,
+the *front*, stands at the first series that is not complete and moves on as soon as it is; all
+before it is counted, once. At the end of the decided waves the schedule decides the next one from
+the sums. So the cost of a match does not depend on how many there are.
 
 A record of a series before the front (one that was in play when it became void; merged logs) can
 change the count there: before the next result or round of playing, the front then starts
@@ -20,12 +20,12 @@ import itertools
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 
-import msgspec
+from msgspec.structs import replace
 
 from arena.model import Block, MatchRecord, Series, Settings, UserError, Withdrawal
 from arena.ratings.archive import Archive, pack_summary
 from arena.ratings.counts import CountedSeries, EventCount, PlannedMatches, ScheduleWalk, count_in
-from arena.ratings.outcomes import RatedOutcome, Tally
+from arena.ratings.outcomes import RatedOutcome, Report, Tally
 from arena.schedule import NoResults, Schedule, ScheduleEnd, Wave, WaveResults, all_blocks
 
 
@@ -38,20 +38,15 @@ class Counting:
         settings: Settings,
         *,
         judge: Callable[[Tally, Mapping[str, Withdrawal]], WaveResults] | None = None,
-        rated: Callable[[RatedOutcome], None] | None = None,
+        rated: Report | None = None,
         decided: Callable[[Wave], None] | None = None,
         apart: bool = False,
     ) -> None:
-        """`judge` makes the results that the schedule decides from. `rated` is called for each
-        rated deal as soon as all before it have been counted, `decided` for each wave. `apart`:
-        the schedule is a shard, of which only the matches left to play are known.
+        """`judge` makes what the schedule decides from. `rated` is called for each rated deal when
+        all before it have been counted, `decided` for each wave. `apart`: it is a shard's schedule.
         """
-        self._schedule = schedule
-        self._settings = settings
-        self._judge = judge
-        self._rated = rated
-        self._decided = decided
-        self._apart = apart
+        self._schedule, self._settings, self._apart = schedule, settings, apart
+        self._judge, self._rated, self._decided = judge, rated, decided
         self._reported = self._reported_waves = 0
         self._archive = Archive()
         self._begin()
@@ -60,25 +55,18 @@ class Counting:
         self._late = False
         self._rated_deals = 0
         self.plan = PlannedMatches()
-        self._end = ScheduleEnd()
-        """Why nothing more is played, once that is so, where it follows from results."""
+        self._end = ScheduleEnd()  # until it is decided
         self._front = self._walk(rated=self._report if self._rated else None)
-        self._annulled = frozenset[str]()
-        """Bots whose results `_without` leaves out."""
-        self._without = self._front.tally
-        """The sums for `so_far`; the front's own while no bot is annulled."""
+        self._annulled = frozenset[str]()  # bots whose results `_without` leaves out
+        self._without = self._front.tally  # for `so_far`; the front's while no bot is annulled
         self._waves: list[Wave] = []
         self._blocks: Iterator[Block] = iter(())
-        self._block: Block | None = None
-        """The block at the front; the first one is made when it is asked for."""
-        self._rest: deque[Series] = deque()
-        """Its series from the front on."""
+        self._block: Block | None = None  # at the front; the first is made when it is asked for
+        self._rest: deque[Series] = deque()  # its series from the front on
         self._over = not self._decide()
 
     def _walk(
-        self,
-        annulled: frozenset[str] = frozenset(),
-        rated: Callable[[RatedOutcome], None] | None = None,
+        self, annulled: frozenset[str] = frozenset(), rated: Report | None = None
     ) -> ScheduleWalk:
         return ScheduleWalk(self.plan, self._settings, annulled, rated=rated, apart=self._apart)
 
@@ -86,8 +74,7 @@ class Counting:
     def _next(self) -> Series | None:
         """The series at the front; None is the end."""
         while not self._rest and not self._over:
-            block = next(self._blocks, None)
-            if block is not None:
+            if block := next(self._blocks, None):
                 self._block, self._rest = block, deque(block.series)
             else:
                 self._over = not self._decide()
@@ -96,7 +83,7 @@ class Counting:
     def _decide(self) -> bool:
         """Have the next wave decided; False when the event is over."""
         results: WaveResults = NoResults()
-        if self._judge is not None and self._waves:
+        if self._judge and self._waves:
             results = self._judge(self._front.tally, self._front.withdrawn)
         wave = self._schedule(self._waves, results)
         if isinstance(wave, ScheduleEnd):
@@ -107,7 +94,7 @@ class Counting:
         self._blocks = iter(wave.blocks())
         if len(self._waves) > self._reported_waves:
             self._reported_waves = len(self._waves)
-            if self._decided is not None:
+            if self._decided:
                 self._decided(wave)
         return True
 
@@ -115,8 +102,7 @@ class Counting:
         if self._block is None and not self._archive.open:
             return
         while (series := self._next) is not None:
-            chosen = self._front.take(series, self._archive.of(series.id))
-            if chosen is None:
+            if not (chosen := self._front.take(series, self._archive.of(series.id))):
                 return
             if self._annulled:
                 count_in(self._without, chosen, self._annulled)
@@ -151,15 +137,11 @@ class Counting:
 
     @property
     def left(self) -> int:
-        """Matches that may still have to be played, void ones included until all before them
-        have been counted; 0 if and only if the event is over.
-        """
-        self._settle()
+        """Matches that may have to be played, void ones too behind a gap; 0: the event is over."""
+        ahead = self.ahead()
         left = self.plan.matches - self._front.passed
         behind_a_gap = self._archive.open
-        for block in self.ahead() if behind_a_gap else ():
-            if not behind_a_gap:
-                break
+        while behind_a_gap and (block := next(ahead, None)):
             for series in block.series:
                 if series.id in behind_a_gap:
                     behind_a_gap.discard(series.id)
@@ -176,10 +158,8 @@ class Counting:
         return ahead if self._block is None else itertools.chain((self._block,), ahead)
 
     def wanted(self, series: Series) -> int | None:
-        """The number of the next attempt at a series; None when it needs no playing.
-
-        Behind a gap this can change: when the gap is filled, a row of faults may end earlier, and
-        more be wanted. So go through `ahead` again until it yields nothing.
+        """The number of the next attempt at a series; None when it needs no playing. Behind a gap
+        this can change with what fills it, so go through `ahead` again until it yields nothing.
         """
         at_front = self._next is not None and self._next.id == series.id
         if at_front:
@@ -192,22 +172,19 @@ class Counting:
         return 1 + max((played.attempt for played in playings), default=-1)
 
     def so_far(self) -> EventCount:
-        """A copy of the count before the front; another thread may read it.
-
-        Its cost does not depend on the number of matches, except the first time after a bot was
-        annulled: then all is counted again, without it.
+        """A copy of the count before the front; another thread may read it. Only the first one
+        after a bot was annulled counts all again, without it.
         """
         self._settle()
         if self._front.annulled != self._annulled:
             self._annulled = self._front.annulled
             walk = self._walk(self._annulled)
             self._without = walk.tally
-            for chosen in self._again(walk):
+            for chosen in self._again(walk, self._archive.series):
                 if chosen is None:  # the front
                     break
-        return msgspec.structs.replace(
+        return replace(
             self._front.result(self._end),
-            plan=PlannedMatches(self.plan.matches, self.plan.by_entrant.copy()),
             tally=self._without.copied(),
             missing=self.plan.matches - self._front.passed,
         )
@@ -222,39 +199,30 @@ class Counting:
         while True:
             strange = self._archive.series
             walk = self._walk(annulled)
-            for _ in self._again(walk, strange):
-                pass
+            deque(self._again(walk, strange), maxlen=0)
             self._refuse(strange)
             if walk.annulled == annulled:
                 return walk.result(self._end)
             annulled = walk.annulled
 
-    def _again(
-        self, walk: ScheduleWalk, ahead: set[str] | None = None
-    ) -> Iterator[CountedSeries | None]:
-        """Take every series from the first to the last that can count; None for each gap.
-
-        Behind the last record only matches of withdrawn bots count. `ahead` keeps the series that
-        have records and were not met.
+    def _again(self, walk: ScheduleWalk, ahead: set[str]) -> Iterator[CountedSeries | None]:
+        """Take every series up to the last that can count; None for each gap. Behind the last
+        record only withdrawn bots' matches count; `ahead` keeps series with records, not met yet.
         """
-        ahead = self._archive.series if ahead is None else ahead
         for block in all_blocks(self._waves):
             for series in block.series:
                 if not ahead and not walk.withdrawn:
                     walk.leave()
                     return
                 ahead.discard(series.id)
-                chosen = walk.take(series, self._archive.of(series.id))
-                if chosen is None:
+                if not (chosen := walk.take(series, self._archive.of(series.id))):
                     walk.skip(series)
                 yield chosen
 
     @property
     def strange(self) -> set[str]:
-        """Series that have records but are in no decided wave; empty while there is a gap.
-
-        Where waves are decided by results they are kept and don't count. A gap in the log, filled
-        by bots that don't play the same again, can bring them about.
+        """Series that have records but are in no decided wave, and don't count: a gap was filled by
+        bots that don't play the same again. Empty while there is a gap.
         """
         self._settle()
         return self._archive.open if self._next is None else set()
@@ -267,17 +235,14 @@ class Counting:
             )
 
     def chosen(self) -> Iterator[CountedSeries]:
-        """The series that count, in the order of the schedule: with two bots or more that are not
-        annulled.
-        """
+        """The series that count, in the order of the schedule: of two bots that aren't annulled."""
         annulled = {out.entrant for out in self.counted().withdrawn if out.annulled}
         for chosen in self.complete():
-            if len(annulled.intersection(chosen.series.entrants)) < len(chosen.series.entrants) - 1:
+            if len(set(chosen.series.entrants) - annulled) > 1:
                 yield chosen
 
     def complete(self) -> Iterator[CountedSeries]:
-        """All series with a complete attempt, in the order of the schedule, with the matches of
-        annulled bots.
-        """
+        """All with a complete attempt, annulled bots' too, in the order of the schedule."""
         self._settle()
-        return (chosen for chosen in self._again(self._walk()) if chosen is not None)
+        every = self._again(self._walk(), self._archive.series)
+        return (chosen for chosen in every if chosen is not None)

@@ -1,11 +1,10 @@
 """Averages over rated deals, and their 95 % intervals.
 
-The unit is the rated deal and never the match. It contributes a value out of a weight (half points
-of those at stake, strokes of so many comparisons); the average of a pairing is the sum of values
-over the sum of weights, and that of all is the mean of the pairings', so every opponent counts
-alike. The variance is taken within each pairing around that pairing's own average and summed up
-(stratified). A pairing with a single rated deal has no variance of its own; it is compared with the
-overall average instead, which is wider on average.
+The unit is the rated deal, never the match: a value out of a weight (half points of those at stake,
+strokes of so many comparisons). A pairing's average is the sum of values over that of weights, and
+the average of all is the mean of the pairings', so every opponent counts alike. The variance is
+taken within each pairing around its own average (stratified); a single rated deal has none and is
+held against the overall average, which is wider on average.
 
 - Strokes: value ± t · se, with Student's t for the degrees of freedom that were left.
 - Wins: Wilson's score interval with n·p·(1-p) replaced by what the rated deals show. It keeps its
@@ -46,9 +45,8 @@ class Moments(msgspec.Struct):
 
     def plus(self, other: Moments, sign: int = 1) -> Moments:
         """With the sums of another, or without them."""
-        return Moments(
-            *(getattr(self, f) + sign * getattr(other, f) for f in self.__struct_fields__)
-        )
+        fields = self.__struct_fields__
+        return Moments(*(getattr(self, f) + sign * getattr(other, f) for f in fields))
 
     def spread(self, value: int, weight: int) -> float:
         """The sum of squared distances from the ratio value/weight, exact until the end."""
@@ -131,9 +129,7 @@ def most_likely_share(count: int, of: int) -> float:
     """The exact one-sided 95 % bound of Clopper and Pearson on a share."""
     if count >= of:
         return 1.0
-    ways = [
-        math.lgamma(of + 1) - math.lgamma(n + 1) - math.lgamma(of - n + 1) for n in range(count + 1)
-    ]
+    ways = [log_ways(of, n) for n in range(count + 1)]
     low, high = count / of, 1.0
     for _ in range(60):
         share = (low + high) / 2
@@ -141,6 +137,11 @@ def most_likely_share(count: int, of: int) -> float:
         at_most = math.fsum(math.exp(some + none + n * odds) for n, some in enumerate(ways))
         low, high = (share, high) if at_most > _RARE else (low, share)
     return high
+
+
+def log_ways(n: int, k: int) -> float:
+    """The logarithm of the number of ways to choose k of n."""
+    return math.lgamma(n + 1) - math.lgamma(k + 1) - math.lgamma(n - k + 1)
 
 
 _RARE = 0.05

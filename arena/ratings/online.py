@@ -1,7 +1,6 @@
 """Online ratings for the progress display; the only module that imports `trueskill`.
 
-They depend on the order of rated deals and are never published. Known traps of the package, and how
-they are avoided:
+They depend on the order of rated deals and are never published. Traps of the package:
 
 - Its own erfc is good to 1e-7, and a big upset raises FloatingPointError: the truncation
   functions are replaced by exact ones that hold in the tails.
@@ -14,8 +13,8 @@ they are avoided:
 import math
 from typing import Any
 
-import msgspec
 import trueskill
+from msgspec.structs import replace
 
 from arena.model import RatingSettings
 from arena.ratings import normal
@@ -63,7 +62,7 @@ class OnlineRatings:
     def __init__(self, settings: RatingSettings) -> None:
         self._env = environment(settings)
         floor = max(settings.draw_probability, TIE_FLOOR)
-        self._margin = draw_margin(msgspec.structs.replace(settings, draw_probability=floor))
+        self._margin = draw_margin(replace(settings, draw_probability=floor))
         self._noise = 2 * settings.beta**2
         self._forgotten = settings.tau**2
         self._prior = (settings.mu, settings.sigma)
@@ -102,5 +101,5 @@ class OnlineRatings:
 
     def ranking(self) -> list[tuple[str, float, float]]:
         """(entrant, mu, sigma) of all entrants seen so far, best first."""
-        found = [(entrant, mu, sigma) for entrant, (mu, sigma) in self._ratings.items()]
+        found = ((entrant, *rating) for entrant, rating in self._ratings.items())
         return sorted(found, key=lambda row: (-row[1], row[0]))

@@ -3,15 +3,14 @@
 A *rated deal* is one deal of one pairing in all its seat rotations. Its rules:
 
 - Entrants rank by the sum of their strokes over the rotations; equal sums tie. For W-T-L alone a
-  tie goes to the one that won more of the playoffs between the two: of `places` only those of two
-  with equal totals are read.
+  tie goes to the one that won more of the playoffs between the two, by their places.
 - An entrant that forfeited in any rotation ranks behind all that did not. Among forfeiters fewer
   forfeits come first, then a later latest forfeit in its match (hole, then its own decision within
   the match); the same decision is a tie.
 - One with a rotation that is missing is left out.
-- A match of two that was not to be played because one had been withdrawn is *void*: a forfeit
-  of the withdrawn before its first decision. At a table of more than two it is played: a forfeit of
-  the withdrawn, whatever it did, and the others count as they played.
+- A match of two of which one had been withdrawn is *void*, not played: a forfeit of the withdrawn
+  before its first decision. At a table of more than two it is played: a forfeit of the withdrawn,
+  whatever it did, and the others count as they played.
 - Results of annulled entrants vanish; those of the others against each other stay.
 
 Strokes are compared pair by pair and match by match: the difference of the two totals; the
@@ -25,10 +24,10 @@ order of the calls. Besides the sums only rated deals that lack a rotation are k
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from copy import copy
 from itertools import combinations
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 import msgspec
 
@@ -37,6 +36,7 @@ from arena.ratings.archive import MatchSummary
 from arena.ratings.intervals import Moments
 
 THOUSANDTHS = 1000
+Pair = tuple[str, str]
 _Key = TypeVar("_Key")
 _Sums = TypeVar("_Sums")
 
@@ -47,16 +47,15 @@ _BEFORE_THE_MATCH = (-1, -1)
 class RatedOutcome(msgspec.Struct, frozen=True):
     """Places of a complete rated deal: for online ratings."""
 
-    entrants: tuple[str, ...]
-    """Sorted by id."""
-    places: tuple[int, ...]
-    """1 is best; equal numbers tie."""
+    entrants: tuple[str, ...]  # sorted by id
+    places: tuple[int, ...]  # 1 is best; equal numbers tie
     pairing: str = ""
-    deal: int = 0
-    """With the pairing: the deal that was played in all rotations."""
+    deal: int = 0  # with the pairing: the deal that was played in all rotations
     again: bool = False
-    """Whether it may be dealt again: a withdrawal cut one of its series short, and if a late record
-    undoes that, the series is played anew."""
+    """A withdrawal cut one of its series short; if a late record undoes that, it is dealt again."""
+
+
+Report = Callable[[RatedOutcome], None]
 
 
 class PairCount(msgspec.Struct):
@@ -65,24 +64,19 @@ class PairCount(msgspec.Struct):
     first: int = 0
     ties: int = 0
     second: int = 0
-    first_playoffs: int = 0
-    """Ties that the playoffs of the matches broke for the first: they rate as ties."""
+    first_playoffs: int = 0  # of the ties, those that playoffs broke for the first
     second_playoffs: int = 0
-    first_places: int = 0
-    """Ties that the sums of places broke, by which the first rule of derivation went."""
+    first_places: int = 0  # those that sums of places broke: for the first rule of derivation
     second_places: int = 0
 
 
 class ForfeitSums(msgspec.Struct):
     """Rated deals of a pair in which either forfeited a match; the first is the smaller id."""
 
-    first: int = 0
-    """Matches that the first alone forfeited."""
+    first: int = 0  # matches that the first alone forfeited
     second: int = 0
-    whole: Moments = msgspec.field(default_factory=Moments)
-    """These deals as they stand among `Tally.gaps`."""
-    rest: Moments = msgspec.field(default_factory=Moments)
-    """What is left of them without the matches that were forfeited."""
+    whole: Moments = msgspec.field(default_factory=Moments)  # as they stand among `Tally.gaps`
+    rest: Moments = msgspec.field(default_factory=Moments)  # without the forfeited matches
 
 
 def _moments() -> defaultdict[str, Moments]:
@@ -98,51 +92,36 @@ class Account(msgspec.Struct):
     think_us: int = 0
     off_turn_us: int = 0
     faults: Counter[str] = msgspec.field(default_factory=Counter)
+    # By pairing: half points against those at stake; thousandths of a stroke against comparisons
+    # made, as played and less luck.
     beaten: dict[str, Moments] = msgspec.field(default_factory=_moments)
-    """By pairing: half points against opponents' half points at stake."""
     margin: dict[str, Moments] = msgspec.field(default_factory=_moments)
-    """By pairing: thousandths of a stroke, against comparisons made."""
     adjusted: dict[str, Moments] = msgspec.field(default_factory=_moments)
-    """The same, less luck."""
 
 
 class _Rotation(msgspec.Struct):
-    whole: bool
-    """Whether its series was played to its end."""
-    out: frozenset[str]
-    """Withdrawn before."""
-    gone: frozenset[str] = frozenset()
-    """Annulled."""
+    whole: bool  # whether its series was played to its end
+    out: frozenset[str]  # withdrawn before
+    gone: frozenset[str] = frozenset()  # annulled
+    # By entrant: thousandths of strokes, place, luck; empty if it was not played.
     shown: dict[str, tuple[int, int, int]] = {}
-    """By entrant: thousandths of strokes, its place, its luck; empty if it was not played."""
-    fell: dict[str, tuple[int, int]] = {}
-    """By entrant that forfeited by a fault in it: hole and turn of the first one."""
+    fell: dict[str, tuple[int, int]] = {}  # by entrant with a fault: hole and turn of the first one
 
 
-class _Showing(msgspec.Struct):
-    strokes: int = 0
-    forfeits: int = 0
-    latest: tuple[int, int] = _BEFORE_THE_MATCH
-    places: int = 0
+class _Showing(NamedTuple):
+    """An entrant's rated deal. Smaller keys are better, equal ones tie."""
 
-    @property
-    def key(self) -> tuple[int, int, int, int]:
-        """Smaller is better; equal ties."""
-        if self.forfeits:
-            return (1, self.forfeits, -self.latest[0], -self.latest[1])
-        return (0, self.strokes, 0, 0)
+    key: tuple[int, int, int, int]
+    places: int
 
 
 class Tally:
-    def __init__(
-        self, *, margin: float, rated: Callable[[RatedOutcome], None] | None = None
-    ) -> None:
-        self.pairs: dict[tuple[str, str], PairCount] = defaultdict(PairCount)
-        self.gaps: dict[tuple[str, str], Moments] = defaultdict(Moments)
-        """By pair, the smaller id first: by how many thousandths of a stroke, luck taken off, that
-        was above the other, against comparisons made; while neither was withdrawn.
-        """
-        self.forfeited: dict[tuple[str, str], ForfeitSums] = defaultdict(ForfeitSums)
+    def __init__(self, *, margin: float, rated: Report | None = None) -> None:
+        self.pairs: dict[Pair, PairCount] = defaultdict(PairCount)
+        self.gaps: dict[Pair, Moments] = defaultdict(Moments)
+        """By pair: thousandths of a stroke, less luck, of the smaller id above the other, against
+        comparisons made; while neither was withdrawn."""
+        self.forfeited: dict[Pair, ForfeitSums] = defaultdict(ForfeitSums)
         """By pair, of the deals in `gaps`; of a pair that never forfeited there is nothing."""
         self.accounts: dict[str, Account] = defaultdict(Account)
         self.matches = 0
@@ -163,9 +142,7 @@ class Tally:
         gone: frozenset[str] = frozenset(),
         whole: bool = True,
     ) -> None:
-        """Count a played match; `out` had been withdrawn before, `gone` is annulled. `whole`: no
-        match of its series is void.
-        """
+        """`out`: withdrawn before. `gone`: annulled. `whole`: no match of its series is void."""
         self.matches += 1
         for seat, entrant in enumerate(spec.seats):
             if entrant in out or entrant in gone:
@@ -203,9 +180,7 @@ class Tally:
         return tally
 
     def close(self) -> None:
-        """Drop rated deals that lack a rotation, so that matches of another event can follow,
-        whatever its pairings and deals are called.
-        """
+        """Drop rated deals that lack a rotation: matches of another event can follow."""
         self._parts.clear()
 
     def _add(self, spec: MatchSpec, part: _Rotation) -> None:
@@ -218,7 +193,7 @@ class Tally:
 
     def _settle(self, spec: MatchSpec, parts: list[_Rotation]) -> None:
         entrants = sorted(set(spec.seats) - parts[0].gone)
-        showings = _showings(entrants, parts)
+        showings = {entrant: _showing(entrant, parts) for entrant in entrants}
         sums = {entrant: [0, 0, 0] for entrant in entrants}
         """Half points, and strokes above the others: as played, and less luck."""
         for one, two in combinations(entrants, 2):
@@ -259,7 +234,7 @@ class Tally:
             count.second += 1
             return 0
         count.ties += 1
-        if not first.forfeits:  # both have played every rotation
+        if not first.key[0]:  # both have played every rotation
             won = 0
             for part in parts:
                 (mine, place, _), (theirs, other, _) = part.shown[one], part.shown[two]
@@ -295,16 +270,17 @@ def _copied(sums: Mapping[_Key, _Sums]) -> dict[_Key, _Sums]:
     return {key: copy(each) for key, each in sums.items()}
 
 
-def _showings(entrants: Iterable[str], parts: list[_Rotation]) -> dict[str, _Showing]:
-    showings = {entrant: _Showing() for entrant in entrants}
+def _showing(entrant: str, parts: list[_Rotation]) -> _Showing:
+    strokes = places = forfeits = 0
+    latest = _BEFORE_THE_MATCH
     for part in parts:
-        for entrant, showing in showings.items():
-            strokes, place, _ = part.shown.get(entrant, (0, 0, 0))
-            showing.strokes += strokes
-            showing.places += place
-            if entrant in part.out:
-                showing.forfeits += 1
-            elif entrant in part.fell:
-                showing.forfeits += 1
-                showing.latest = max(showing.latest, part.fell[entrant])
-    return showings
+        own, place, _ = part.shown.get(entrant, (0, 0, 0))
+        strokes += own
+        places += place
+        if entrant in part.out:
+            forfeits += 1
+        elif entrant in part.fell:
+            forfeits += 1
+            latest = max(latest, part.fell[entrant])
+    key = (1, forfeits, -latest[0], -latest[1]) if forfeits else (0, strokes, 0, 0)
+    return _Showing(key, places)

@@ -8,16 +8,16 @@ Each event is counted by itself, with its own withdrawals: a bot that is annulle
 results in the others. Then its series go into one tally, which keeps no rated deal open between
 two events. Pairings of the same bots are one stratum of the intervals, whichever event they met in.
 
-Invariant: pure; events are taken in the order of their commitments, so the order in which they are
-given changes nothing.
+Invariant: events are taken in the order of their commitments, whatever the order they are given in.
 """
 
 import itertools
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import msgspec
+from msgspec.structs import asdict, replace
 
 from arena.model import (
     ADJUSTED,
@@ -33,16 +33,14 @@ from arena.model import (
     canonical,
     pairing_id,
 )
-from arena.ratings.counts import CountedSeries, EventCount, PlannedMatches, count_in
+from arena.ratings.counts import CountedSeries, EventCount, count_in
 from arena.ratings.outcomes import Tally
 from arena.schedule import ScheduleEnd
 
 _HASH_SHOWN = 12
-MOST_BOTS = 500
-"""As in an event: the fit's time grows with the cube of their number."""
+MOST_BOTS = 500  # as in an event: the fit's time grows with the cube of their number
 
-Aliases = Mapping[str, str]
-"""Ids of an event -> the ids in the table, where they differ."""
+Aliases = Mapping[str, str]  # ids of an event -> the ids in the table, where they differ
 
 
 class NamedEvent(NamedTuple):
@@ -105,11 +103,9 @@ def _stated(value: Any, other: Any) -> str:  # noqa: ANN401 - any setting
 
 
 def aliases_of(events: Sequence[NamedEvent], without: Collection[str] = ()) -> list[Aliases]:
-    """By event, its bots that have another id in the table. UserError if two bots have one id,
-    unless it is left out anyway.
-    """
+    """By event, the bots with another id in the table. UserError if two that stay share an id."""
     known: dict[str, tuple[Entrant, str]] = {}
-    ids: dict[str, set[str]] = {}
+    ids: dict[str, set[str]] = defaultdict(set)
     crowded: set[str] = set()
     for name, event in events:
         hashes = Counter(entrant.hash for entrant in event.entrants)
@@ -122,7 +118,7 @@ def aliases_of(events: Sequence[NamedEvent], without: Collection[str] = ()) -> l
                     f"another in {name} ({entrant.hash[:_HASH_SHOWN]}…); rate them apart, or "
                     f"--without {entrant.id}"
                 )
-            ids.setdefault(entrant.hash, set()).add(entrant.id)
+            ids[entrant.hash].add(entrant.id)
     return [
         {
             entrant.id: min(ids[entrant.hash])
@@ -140,8 +136,7 @@ def pooled_field(events: Sequence[NamedEvent], aliases: Sequence[Aliases]) -> tu
         for entrant in event.entrants:
             if entrant.id not in other:
                 # They differ in the author at most.
-                best = min(entrant, found.get(entrant.id, entrant), key=canonical)
-                found[entrant.id] = best
+                found[entrant.id] = min(entrant, found.get(entrant.id, entrant), key=canonical)
     if len(found) > MOST_BOTS:
         raise UserError(f"{len(found)} bots are more than {MOST_BOTS}, which can be rated")
     return tuple(entrant for _, entrant in sorted(found.items()))
@@ -155,13 +150,12 @@ def excluded_entrants(
     without: Collection[str] = (),
 ) -> frozenset[str]:
     """The ids of bots that are not rated, from names and ids of any event."""
-    calls: dict[str, set[str]] = {}
+    calls: dict[str, set[str]] = defaultdict(set)
     called = [(name, each.id) for each in field for name in (each.id, each.name)]
     for name, entrant in itertools.chain(called, *(other.items() for other in aliases)):
-        calls.setdefault(name, set()).add(entrant)
+        calls[name].add(entrant)
     every = {entrant.id for entrant in field}
-    kept = _called(calls, only, "--only") if only else every
-    kept = kept - _called(calls, without, "--without")
+    kept = (_called(calls, only, "--only") or every) - _called(calls, without, "--without")
     if len(kept) < 2:
         raise UserError(f"{len(kept) or 'no'} bot is left; a rating needs two that have met")
     return frozenset(every - kept)
@@ -178,30 +172,26 @@ def common_event(
     events: Sequence[Event], field: Sequence[Entrant], rate_on: RateOn | None = None
 ) -> Event:
     """The event that a table of several is about: what all have in common."""
+    settings = _common_settings([event.settings for event in events])
+    settings = replace(settings, rate_on=rate_on or settings.rate_on)
     if len(events) == 1:
-        settings = events[0].settings
-        event = msgspec.structs.replace(events[0], entrants=tuple(field))
-    else:
-        settings = _common_settings([event.settings for event in events])
-        event = Event(
-            settings=settings,
-            entrants=tuple(field),
-            commitment="",
-            predictable=any(event.predictable for event in events),
-            not_run=tuple(sorted({o for event in events for o in event.not_run}, key=canonical)),
-            finished=all(event.finished for event in events),
-        )
-    return msgspec.structs.replace(
-        event, settings=msgspec.structs.replace(settings, rate_on=rate_on or settings.rate_on)
+        return replace(events[0], settings=settings, entrants=tuple(field))
+    return Event(
+        settings=settings,
+        entrants=tuple(field),
+        commitment="",
+        predictable=any(event.predictable for event in events),
+        not_run=tuple(sorted({o for event in events for o in event.not_run}, key=canonical)),
+        finished=all(event.finished for event in events),
     )
 
 
 def _common_settings(all_of_them: Sequence[Settings]) -> Settings:
-    first = all_of_them[0]
+    first, *others = all_of_them
     shared = {
-        name: getattr(first, name)
-        for name in first.__struct_fields__
-        if all(getattr(other, name) == getattr(first, name) for other in all_of_them)
+        name: value
+        for name, value in asdict(first).items()
+        if all(getattr(other, name) == value for other in others)
     }
     shared.setdefault("format", "+".join(sorted({settings.format for settings in all_of_them})))
     if any(settings.racing for settings in all_of_them):
@@ -232,34 +222,30 @@ class Pool:
         damaged: int = 0,
         before: Iterable[str] = (),
     ) -> None:
-        """Add an event: its count, and its complete series.
-
-        `unwanted` sees matches with the ids of the event. `before`: bots that were withdrawn before
-        this epoch; their results in it vanish.
+        """Add an event: its count, its complete series. `unwanted` sees the event's own ids.
+        `before`: bots withdrawn before this epoch, whose results in it vanish.
         """
         matches = self._tally.matches
         earlier = frozenset(before)
         withdrawn = tuple(
-            msgspec.structs.replace(out, entrant=aliases.get(out.entrant, out.entrant))
+            replace(out, entrant=aliases.get(out.entrant, out.entrant))
             for out in counted.withdrawn
             if out.entrant not in earlier
         )
-        gone = self._gone.union(
-            (out.entrant for out in withdrawn if out.annulled),
-            (aliases.get(name, name) for name in earlier),
-        )
+        annulled = (out.entrant for out in withdrawn if out.annulled)
+        gone = self._gone.union(annulled, _in_table(earlier, aliases))
         for chosen in series:
             count_in(self._tally, _as_wanted(chosen, aliases, unwanted), gone)
         self._tally.close()
         self._missing += counted.missing
         # Several events have no end in common.
         self._end = ScheduleEnd() if self.sources else counted.end
-        self._not_reproducible.update(aliases.get(name, name) for name in counted.not_reproducible)
+        self._not_reproducible |= _in_table(counted.not_reproducible, aliases)
         self.sources.append(
             SourceEvent(
                 event=event,
                 matches=self._tally.matches - matches,
-                planned=counted.plan.matches,
+                planned=counted.planned,
                 withdrawn=withdrawn,
                 ended=counted.end.note,
                 aliases=tuple(sorted(aliases.items())),
@@ -276,11 +262,10 @@ class Pool:
                 account = self._tally.accounts.get(out.entrant)
                 annulled = out.annulled and not (account and account.deals)
                 if out.entrant not in self._gone:
-                    withdrawn.setdefault(
-                        out.entrant, msgspec.structs.replace(out, annulled=annulled)
-                    )
+                    known = replace(out, annulled=annulled)
+                    withdrawn.setdefault(out.entrant, known)
         return EventCount(
-            plan=PlannedMatches(matches=sum(source.planned for source in self.sources)),
+            planned=sum(source.planned for source in self.sources),
             tally=self._tally,
             missing=self._missing,
             withdrawn=tuple(out for _, out in sorted(withdrawn.items())),
@@ -294,27 +279,23 @@ def _as_wanted(
 ) -> CountedSeries:
     """A series with the ids of the table, less unwanted matches."""
 
-    def ids(entrants: Iterable[str]) -> frozenset[str]:
-        return frozenset(aliases.get(entrant, entrant) for entrant in entrants)
+    def as_wanted(matches: Iterable[tuple[Any, ...]]) -> tuple[Any, ...]:
+        return tuple(
+            (_renamed(spec, aliases), *played, _in_table(out, aliases))
+            for spec, *played, out in matches
+            if unwanted is None or not unwanted(spec)
+        )
 
-    def wanted(spec: MatchSpec) -> bool:
-        return unwanted is None or not unwanted(spec)
+    return replace(chosen, matches=as_wanted(chosen.matches), void=as_wanted(chosen.void))
 
-    return msgspec.structs.replace(
-        chosen,
-        matches=tuple(
-            (_renamed(spec, aliases), played, ids(out))
-            for spec, played, out in chosen.matches
-            if wanted(spec)
-        ),
-        void=tuple(
-            (_renamed(spec, aliases), ids(out)) for spec, out in chosen.void if wanted(spec)
-        ),
-    )
+
+def _in_table(entrants: Iterable[str], aliases: Aliases) -> frozenset[str]:
+    """Ids of an event as they are in the table."""
+    return frozenset(aliases.get(entrant, entrant) for entrant in entrants)
 
 
 def _renamed(spec: MatchSpec, aliases: Aliases) -> MatchSpec:
     if aliases.keys().isdisjoint(spec.seats):
         return spec
     seats = tuple(aliases.get(entrant, entrant) for entrant in spec.seats)
-    return msgspec.structs.replace(spec, seats=seats, pairing=pairing_id(seats))
+    return replace(spec, seats=seats, pairing=pairing_id(seats))

@@ -7,22 +7,12 @@ behind them those whose results were annulled; neither have a rank or a rating, 
 was not measured is None. Every entrant of the event has a row.
 """
 
-import itertools
 from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping, Sequence
+from itertools import pairwise, zip_longest
 from typing import Any
 
-from arena.model import (
-    ADJUSTED,
-    DERIVATION,
-    RESULTS,
-    Duel,
-    Event,
-    Settings,
-    Standing,
-    Table,
-    Withdrawal,
-)
+from arena.model import ADJUSTED, DERIVATION, RESULTS, Duel, Event, Standing, Table, Withdrawal
 from arena.ratings.counts import EventCount
 from arena.ratings.evidence import fitted, lead_of, separation
 from arena.ratings.fit import DECIMALS, Fit
@@ -48,20 +38,15 @@ def table(event: Event, counted: EventCount, *, rule: int = DERIVATION) -> Table
     duels = _duels(tally.pairs, annulled, by_places=rule == 1)
     found = fitted(event, tally, settings.rate_on)
     order = sorted(
-        range(len(found.entrants)),
-        key=lambda index: (
-            found.entrants[index] not in rated,
-            found.entrants[index] in annulled,
-            -_rounded(found.mu[index]),
-            found.entrants[index],
-        ),
+        (entrant not in rated, entrant in annulled, -_rounded(mu), entrant, index)
+        for index, (entrant, mu) in enumerate(zip(found.entrants, found.mu, strict=True))
     )
-    measured = _measured(event, counted, found, [n for n in order if found.entrants[n] in rated])
+    measured = _measured(event, counted, found, [at for unrated, *_, at in order if not unrated])
     results: dict[str, Counter[str]] = defaultdict(lambda: Counter(wins=0, ties=0, losses=0))
     for duel in duels:
         results[duel.row].update(wins=duel.wins, ties=duel.ties, losses=duel.losses)
     rows: list[Standing] = []
-    for entrant in (found.entrants[index] for index in order):
+    for *_, entrant, _ in order:
         account = tally.accounts.get(entrant, Account())
         shown = {} if entrant in annulled else _of_matches(account)
         if entrant in rated:
@@ -73,7 +58,7 @@ def table(event: Event, counted: EventCount, *, rule: int = DERIVATION) -> Table
         rows=tuple(rows),
         duels=duels,
         matches=tally.matches,
-        planned=counted.plan.matches,
+        planned=counted.planned,
         withdrawn=counted.withdrawn,
         ended=counted.end.note,
         verdict=counted.end.verdict,
@@ -97,7 +82,7 @@ def _measured(
 ) -> dict[str, dict[str, Any]]:
     """The measured fields of each rated bot; `order`: their indices, the best first."""
     settings, names = event.settings, found.entrants
-    errors = _errors(found, len(order), {out.entrant for out in counted.withdrawn}, settings)
+    errors = _errors(event, counted, found, len(order))
     ranks = _ranks(found, order, errors)
     disputed = _disputed(event, counted.tally, {names[index]: ranks[index] for index in order})
     against = found.against(order)
@@ -112,7 +97,7 @@ def _measured(
         return _rounded(mean.mean / THOUSANDTHS), _rounded(half / THOUSANDTHS)
 
     rows: dict[str, dict[str, Any]] = {}
-    for index, below in itertools.zip_longest(order, order[1:]):
+    for index, below in zip_longest(order, order[1:]):
         account = counted.tally.accounts[names[index]]
         wins = _average(account.beaten)
         low, high = win_interval(wins)
@@ -153,29 +138,27 @@ def _ranks(found: Fit, placed: Sequence[int], errors: float) -> dict[int, tuple[
     return ranks
 
 
-def _errors(found: Fit, rated: int, withdrawn: Collection[str], settings: Settings) -> float:
+def _errors(event: Event, counted: EventCount, found: Fit, rated: int) -> float:
     """How many standard errors tell two apart. A format that looks several times, and stops when
     things are clear, has to be surer; a race is ranked by the errors that it was decided by.
     """
+    settings, withdrawn = event.settings, {out.entrant for out in counted.withdrawn}
 
-    def apart(pairs: int, looks: int) -> float:
-        return separation(pairs, looks=looks, error_rate=settings.rating.error_rate)
+    def apart(pairs: int) -> float:
+        return separation(pairs, looks=settings.looks, error_rate=settings.rating.error_rate)
 
     if settings.trial:
-        return apart(1, settings.looks)
+        return apart(1)
     if not settings.racing:
         # Any two, not neighbours alone: a range of ranks ends at any separated pair.
-        return apart(rated * (rated - 1) // 2, settings.looks)
+        return apart(rated * (rated - 1) // 2)
     order = sorted(
         (-mu, entrant, index)
         for index, (mu, entrant) in enumerate(zip(found.mu, found.entrants, strict=True))
         if entrant not in withdrawn
     )
-    leads = (
-        lead_of(found, one, two, settings.rating)
-        for (*_, one), (*_, two) in itertools.pairwise(order)
-    )
-    return step_down(leads, len(found.entrants) - 1, lambda pairs: apart(pairs, settings.looks))
+    leads = (lead_of(found, one, two, settings.rating) for (*_, one), (*_, two) in pairwise(order))
+    return step_down(leads, len(found.entrants) - 1, apart)
 
 
 def _disputed(event: Event, tally: Tally, ranks: Mapping[str, tuple[int, int]]) -> set[str]:

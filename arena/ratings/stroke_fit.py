@@ -1,16 +1,14 @@
 """Fit skills to differences of strokes: TrueSkill's model, with performances that can be seen.
 
-The model. As in `fit`, a skill has the prior N(mu, sigma²). But where `fit` sees only wins, this
-sees by how many strokes a match one was ahead of the other over a rated deal: the difference of
-their skills, in strokes, and noise of unknown width. The unit of skill is the same: a lead of
-`event_sd` strokes, one standard deviation of a rated deal between equals as played, is worth
-what makes one win it with the probability of one standard deviation.
+The model. A skill's prior and unit are those of `fit`. But where that sees only wins, this sees by
+how many strokes a match one was ahead of the other over a rated deal: the difference of their
+skills and noise of unknown width. A lead of `event_sd` strokes, one standard deviation of a rated
+deal between equals as played, makes one win it with the probability of one standard deviation.
 
-The fit. Everything is Gaussian, so there is one solution and it is exact. The variance of a pair's
-differences is estimated from its own rated deals; with few of them the median of other pairs'
-counts as up to `borrowed` more. An estimate is not the truth, so it is widened by the square of
-Student's 95 % quantile over the Gaussian one (bench/calibration.py). Where no pair has a second
-rated deal, it is the variance of those as played.
+The fit. Everything is Gaussian, so the solution is exact. The variance of a pair's differences is
+estimated from its own rated deals; with few of them the median of other pairs' counts as up to
+`borrowed` more. The estimate is widened by the square of Student's 95 % quantile over the Gaussian
+one (bench/calibration.py). Where no pair has a second rated deal, it is that of deals as played.
 
 Tables of k > 2. Of the k(k-1)/2 differences of a deal only k-1 are independent, so every pair
 counts with the weight 2/k.
@@ -19,14 +17,13 @@ Invariant: entrants in the order of their ids, sums in that order.
 """
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from arena.model import RatingSettings
 from arena.ratings.cholesky import add_difference, factor, inverse, prior, solve
 from arena.ratings.fit import Fit
 from arena.ratings.intervals import Z95, Moments, student95
-
-THOUSANDTHS = 1000
+from arena.ratings.outcomes import THOUSANDTHS, Pair
 
 
 def skill_of_a_stroke(settings: RatingSettings) -> float:
@@ -34,30 +31,22 @@ def skill_of_a_stroke(settings: RatingSettings) -> float:
 
 
 def fit_strokes(
-    entrants: Sequence[str],
-    gaps: Mapping[tuple[str, str], Moments],
-    *,
-    seats: int,
-    settings: RatingSettings,
+    names: Iterable[str], gaps: Mapping[Pair, Moments], *, seats: int, settings: RatingSettings
 ) -> Fit:
-    """Rate the entrants. A pair's key holds the smaller id first, its moments are thousandths of
-    strokes by which that was above the other, by rated deal.
-    """
-    names = sorted(entrants)
-    if not names:
-        return Fit((), (), ())
+    """Rate the entrants. Moments: thousandths of strokes of a pair's smaller id above the other."""
+    names = sorted(names)
     index = {name: number for number, name in enumerate(names)}
-    pairs = [(index[one], index[two], gap) for (one, two), gap in sorted(gaps.items())]
+    pairs = sorted(gaps.items())
     unit = skill_of_a_stroke(settings) / THOUSANDTHS
     precision, shift = prior(len(names), settings.sigma)
-    variances = _variances([gap for _, _, gap in pairs], settings)
-    for (one, two, gap), variance in zip(pairs, variances, strict=True):
+    variances = _variances([gap for _, gap in pairs], settings)
+    for ((one, two), gap), variance in zip(pairs, variances, strict=True):
         sure = 2 / seats * gap.events / (variance * unit * unit)
         ahead = -unit * gap.value / gap.weight
-        add_difference(precision, shift, (one, two), weight=sure, pull=sure * ahead)
+        ends = index[one], index[two]
+        add_difference(precision, shift, ends, weight=sure, pull=sure * ahead)
     root = factor(precision)
-    skills = solve(root, shift)
-    mu = tuple(settings.mu + skill for skill in skills)
+    mu = tuple(settings.mu + skill for skill in solve(root, shift))
     return Fit(tuple(names), mu, tuple(map(tuple, inverse(root))))
 
 
@@ -70,13 +59,12 @@ def _variances(gaps: Sequence[Moments], settings: RatingSettings) -> Iterator[fl
     for gap in gaps:
         own = gap.events - 1
         borrowed = min(settings.borrowed, whole - own)
-        freedom = own + borrowed
-        if not freedom:
+        if freedom := own + borrowed:
+            variance = (_spread(gap) + borrowed * usual) / freedom
+            unknown = (student95(freedom) / Z95) ** 2
+            yield unknown * max(variance, settings.least_spread**2 * played)
+        else:
             yield played
-            continue
-        variance = (_spread(gap) + borrowed * usual) / freedom
-        unknown = (student95(freedom) / Z95) ** 2
-        yield unknown * max(variance, settings.least_spread**2 * played)
 
 
 def _spread(gap: Moments) -> float:

@@ -200,7 +200,7 @@ def _as_a_whole(
     verdict = msgspec.structs.replace(
         verdict,
         matches=counted.tally.matches,
-        planned=counted.plan.matches,
+        planned=counted.planned,
         not_reproducible=tuple(sorted(counted.not_reproducible)),
         withdrawn=tuple(out.entrant for out in counted.withdrawn),
     )

@@ -30,9 +30,10 @@ def test_every_match_counts_once(lab):
     """A record that is fed twice counts once."""
     blocks = lab.round_robin("abc", deals=2)
     records = [lab.record(spec) for spec in lab.specs(blocks)]
-    counted = lab.count(blocks, records + records).counted()
-    assert (counted.tally.matches, counted.missing) == (12, 0)
-    assert counted.plan == PlannedMatches(12, {"a": 8, "b": 8, "c": 8})
+    counting = lab.count(blocks, records + records)
+    counted = counting.counted()
+    assert (counted.tally.matches, counted.missing, counted.planned) == (12, 0, 12)
+    assert counting.plan == PlannedMatches(12, {"a": 8, "b": 8, "c": 8})
     assert counted.not_reproducible == frozenset()
 
 
