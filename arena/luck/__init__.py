@@ -9,12 +9,10 @@ where V is the arena's own estimate of the strokes that the seat will have, and 
 over all cards that could have come, conditional on what the seats together know. So each entry has
 expectation zero, for any V and any play; V decides only how much variance is removed. Its
 coefficients, whole numbers that bench/train_luck writes, are frozen in this package; version and
-digest identify those that a ledger was made with. LUCK.md beside this file explains the measure. A
-game names its `Measure` in `Descriptor.luck`, or has none.
+digest identify those that a ledger was made with. LUCK.md beside this file explains the measure.
 
-What counts: the finished holes among the nine, as in totals. Playoff holes and the hole in which a
-forfeit ended the match are left out. A seat that the game's fallback plays for counts like any
-other.
+What counts: the finished holes among the nine, as in totals; neither a playoff nor the hole in
+which a forfeit ended the match. A seat that the game's fallback plays for counts like any other.
 
 Invariant: pure; the same record, deals and coefficients give the same bits on every machine, in any
 order of records. Luck is in thousandths of a stroke; below zero is good luck, as with strokes.
@@ -25,13 +23,13 @@ import importlib
 from collections.abc import Callable, Iterator, Sequence
 from importlib.resources import files
 from math import fsum
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import msgspec
 
 from arena.deals import Deals
 from arena.games import Game
-from arena.luck.walk import UNIT, LuckKind, LuckWalk, Noted
+from arena.luck.walk import UNIT, LuckKind, LuckWalk, Noted, Tables
 from arena.model import Frozen, MatchRecord, Settings, UntrueError, UserError, sha256_hex
 from arena.referee import HOLES
 
@@ -40,10 +38,8 @@ _TO_THOUSANDTHS = UNIT // 1000
 
 class Coefficients(Frozen, frozen=True, kw_only=True, forbid_unknown_fields=True):
     about: str
-    version: int
-    """Increases with any change that alters the luck of a match."""
-    weights: dict[str, int]
-    """By kind of weight, in hundredths."""
+    version: int  # increases with any change that alters the luck of a match
+    weights: dict[str, int]  # by kind of weight, in hundredths
     rows: tuple[tuple[int, ...], ...]
     """Hundredths of a stroke; the game's module says in which order."""
 
@@ -52,29 +48,22 @@ class Measure(Frozen, frozen=True):
     """How the luck of a game is measured: what `Descriptor.luck` names."""
 
     file: str
-    tables: Callable[..., Any]
-    """From rows and weights."""
-    walk: Callable[..., LuckWalk]
-    """One hole: `walk(hole, seats=…, order=…, deck=…, tables=…)`."""
+    tables: Callable[..., Tables]  # from rows and weights
+    walk: Callable[..., LuckWalk]  # one hole: `walk(hole, seats=…, order=…, deck=…, tables=…)`
 
 
 class LuckEntry(NamedTuple):
     """The luck of one seat in one chance event."""
 
-    hole: int
-    """From 1."""
-    move: int
-    """The move of the hole that it came with, from 1; 0 before the first."""
+    hole: int  # from 1
+    move: int  # the move of the hole that it came with, from 1; 0 before the first
     kind: LuckKind
     seat: int
-    luck: int
-    """Rounded by itself, so sums of entries are off by some thousandths."""
+    luck: int  # rounded by itself, so sums of entries are off by some thousandths
 
 
 def evaluator_name(game: Game) -> str:
-    """The value for `Settings.evaluator`: game, version and the beginning of the coefficients'
-    digest; empty if the game has no measure of luck.
-    """
+    """For `Settings.evaluator`: which coefficients these are; empty for a game that has none."""
     if not game.about.luck:
         return ""
     frozen, digest = read(_measure(game.about.luck).file)
@@ -140,6 +129,6 @@ def read(name: str) -> tuple[Coefficients, str]:
 
 
 @functools.cache
-def tables(measure: Measure) -> Any:  # noqa: ANN401 - each game has its own
+def tables(measure: Measure) -> Tables:
     frozen, _ = read(measure.file)
     return measure.tables(frozen.rows, frozen.weights)

@@ -1,11 +1,10 @@
 """The luck of a hole of four-card golf: the value of a hand, and how chance events change it.
 
-The state is what all seats together know: each hand, four cards that are known or not. Its value
-was learned from games, by the hand and by the class of the best hand among the others: the seat
-that is ahead knocks. After a knock a hand is worth its cards, an unknown one counting as a mean
-card. What a card makes of a hand also changes what the others are worth, by their class; a card
-that no seat knew, when it goes to the pile, is worth to the next seat what it gains over the mean
-of a draw.
+The value of a hand, four cards that some seat knows or not, was learned from games, by the hand and
+by the class of the best hand among the others: the seat that is ahead knocks. After a knock a hand
+is worth its cards, an unknown one counting as a mean card. What a card makes of a hand also changes
+what the others are worth, by their class; a card that no seat knew, when it goes to the pile, is
+worth to the next seat what it gains over the mean of a draw.
 
 Cards by kind are their points, 0 to 10; 11 is an unknown card. A hand is coded by how many it has
 of each kind, three bits a kind.
@@ -23,8 +22,7 @@ from arena.luck.walk import LuckKind, LuckWalk
 
 KINDS: Final = 11
 UNKNOWN: Final = KINDS
-KIND: Final = (0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 10, 10, 0)
-"""By rank; there is no rank 0."""
+KIND: Final = (0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 10, 10, 0)  # by rank; there is no rank 0
 PACK: Final = (*[4] * 10, 12)
 NEAR: Final = (2, 3)
 
@@ -33,8 +31,7 @@ POINTS: Final = (*range(0, 1100, 100), 654)
 CODE: Final = tuple(8**kind for kind in range(KINDS + 1))
 CLASSES: Final = (500, 800, 1100, 1500, 2000)
 """A hand is of the first class whose number it doesn't exceed, or of one more."""
-LAST: Final = len(CLASSES) + 1
-"""The class for whom this turn is the last."""
+LAST: Final = len(CLASSES) + 1  # the class for whom this turn is the last
 
 _PLAIN: Final = {
     sum(CODE[kind] for kind in hand): sum(POINTS[kind] for kind in hand)
@@ -44,20 +41,16 @@ HANDS: Final = tuple(_PLAIN)
 CLASS: Final = {hand: bisect_left(CLASSES, points) for hand, points in _PLAIN.items()}
 _NONE: Final = CARDS * CODE[UNKNOWN]
 
-Best = tuple[list[int], list[int]]
-"""By card that comes: what the hand is then worth, and the hand."""
+Best = tuple[list[int], list[int]]  # by card that comes: what the hand is then worth, and the hand
 
 
 class HandTables:
     def __init__(self, rows: Sequence[Sequence[int]], weights: dict[str, int]) -> None:
         self.own, self.cross = weights["own"], weights["cross"]
         self.out, self.first = weights["out"], weights["first"]
-        self.value = [*(dict(zip(HANDS, row, strict=True)) for row in rows), _PLAIN]
-        """By class and hand."""
+        self.value = [*(dict(zip(HANDS, row, strict=True)) for row in rows), _PLAIN]  # by class
         self.by_class = {hand: [value[hand] for value in self.value[:LAST]] for hand in HANDS}
-        """By hand and class."""
-        self._best: dict[tuple[int, int], Best] = {}
-        """What was asked for: at most seven thousand, 600 bytes each."""
+        self._best: dict[tuple[int, int], Best] = {}  # at most seven thousand, 600 bytes each
 
     def best(self, group: int, hand: int) -> Best:
         """What each card does to a hand that makes the best of it."""
@@ -106,8 +99,7 @@ class FourCardWalk(LuckWalk):
         self._cross(LuckKind.DRAW, seat, hands, card, stock)
 
     def _turned(self, seat: int, at: int, kind: LuckKind) -> list[int]:  # noqa: ARG002 - any place is alike
-        peek = kind is LuckKind.PEEK
-        value = self._tables.value[self._class(seat)] if peek else _PLAIN
+        value = self._tables.value[self._class(seat)] if kind is LuckKind.PEEK else _PLAIN
         return [value[hand] for hand in self._with_each(seat)]
 
     def _with_each(self, seat: int) -> list[int]:

@@ -1,17 +1,16 @@
 """The luck of a hole of Play Nine: the value of a grid, and how chance events change it.
 
 A seat's grid is worth the sum of its columns. The value of a column was learned from games: by its
-two cards (or face-down places), and by the horizon, the face-down cards that the seat itself has
-left and the fewest that any other has, which say how much time is left. A card that is turned is
-worth what its column then is, one that is drawn its best use, a hidden one that goes to the pile
-what it gains for the next seat over the mean of a draw. Several columns of one value count less
-than nothing: that is added where a column is already matched.
+two cards (or face-down places), and by the horizon, how much time is left: the face-down cards of
+the seat itself and the fewest of any other. A card that is turned is worth what its column then is,
+one that is drawn its best use, a hidden one that goes to the pile what it gains for the next seat
+over the mean of a draw. Another column of a value that is already matched counts by `BONUS`.
 
 Cards by kind: 0 to 12 are themselves, 13 is a Hole-in-One, 14 is face down.
 """
 
 from collections.abc import Sequence
-from operator import mul
+from operator import mul, sub
 from typing import Any, Final
 
 from arena.games import Hole
@@ -28,10 +27,8 @@ KIND: Final = (*range(13), 13, 13, 13, 13, 13)
 """By card; a Hole-in-One, -5, is the fifth from the end."""
 
 OWN_DOWN: Final = 5
-OTHER_DOWN: Final = 4
-"""More face-down cards than these are no other horizon."""
-OVER: Final = 0
-"""The horizon of a seat that has no turn left."""
+OTHER_DOWN: Final = 4  # more face-down cards than these are no other horizon
+OVER: Final = 0  # the horizon of a seat that has no turn left
 HORIZONS: Final = 1 + OWN_DOWN * OTHER_DOWN
 
 BONUS: Final = (0, -1000, -500, -500)
@@ -58,59 +55,39 @@ class ColumnTables:
         self.own, self.out = weights["own"], weights["out"]
         pairs = [(a, b) for a in range(SQUARE) for b in range(a, SQUARE)]
         size = SQUARE * SQUARE
-        self.value: list[list[int]] = []
-        """By horizon and key: of the column."""
+        self.value: list[list[int]] = []  # by horizon and key: of the column
         for row in horizons:
             square = [row[0]] * size
             for (a, b), value in zip(pairs, row, strict=True):
                 square[SQUARE * a + b] = square[SQUARE * b + a] = value
             self.value.append(square)
-        self.beside = [
-            [square[SQUARE * b : SQUARE * b + KINDS] for b in range(SQUARE)]
-            for square in self.value
-        ]
+        starts = range(0, size, SQUARE)
+        self.beside = [[square[at : at + KINDS] for at in starts] for square in self.value]
         """By horizon and neighbour: of the column, by the card that comes there."""
         self.over: list[list[list[int]]] = []
         """By horizon and key: what a card changes at most that comes onto a face-up one."""
         self.under: list[list[list[int]]] = []
         """The same, onto a face-down one, which it may also leave to be turned."""
-        self.flip: list[list[int]] = []
-        """By horizon and key: what the mean card changes that is turned there."""
         whole = sum(PACK)
         for square, beside in zip(self.value, self.beside, strict=True):
-            flips = [
-                sum(map(mul, row, PACK)) // whole - square[SQUARE * DOWN + b]
-                for b, row in enumerate(beside)
-            ]
-            overs, unders, flipped = [], [], []
+            means = [sum(map(mul, row, PACK)) // whole for row in beside]
+            flips = list(map(sub, means, square[SQUARE * DOWN :]))
+            overs, unders = [], []
             for key, value in enumerate(square):
-                top, bottom = divmod(key, SQUARE)
-                shown = [beside[b] for a, b in ((top, bottom), (bottom, top)) if a != DOWN]
+                column = divmod(key, SQUARE)
+                shown = [beside[b] for a, b in (column, column[::-1]) if a != DOWN]
                 overs.append([min(worth) - value for worth in zip(*shown, strict=True)])
-                hidden = [b for a, b in ((top, bottom), (bottom, top)) if a == DOWN]
-                flipped.append(flips[hidden[0]] if hidden else 0)
-                unders.append(
-                    [min(flips[hidden[0]], worth - value) for worth in beside[hidden[0]]]
-                    if hidden
-                    else []
-                )
+                hidden = [b for a, b in (column, column[::-1]) if a == DOWN][:1]
+                unders.append([min(flips[b], worth - value) for b in hidden for worth in beside[b]])
             self.over.append(overs)
             self.under.append(unders)
-            self.flip.append(flipped)
 
 
 class PlayNineWalk(LuckWalk):
     _size, _kinds, _pack = CARDS, KIND, PACK
 
-    def __init__(
-        self,
-        hole: Hole,
-        *,
-        seats: int,
-        order: Sequence[int],
-        **dealt: Any,  # noqa: ANN401 - the rest
-    ) -> None:
-        super().__init__(hole, seats=seats, order=order, **dealt)
+    def __init__(self, hole: Hole, *, seats: int, **dealt: Any) -> None:  # noqa: ANN401 - the rest
+        super().__init__(hole, seats=seats, **dealt)
         self._down = [CARDS] * seats
         self._columns = [[SQUARE * DOWN + DOWN] * COLUMNS for _ in range(seats)]
         """By seat, the key of each column: 15 times the upper card and the lower one."""
@@ -118,7 +95,7 @@ class PlayNineWalk(LuckWalk):
         """By seat and value, how many columns are matched."""
         self._uses_of: list[dict[int, list[int]]] = [{} for _ in range(seats)]
         """By seat: what `_uses` has found, as long as its grid stays as it is."""
-        self._others_of = {seat: [o for o in order if o != seat] for seat in order}
+        self._others_of = {seat: [o for o in self._order if o != seat] for seat in self._order}
 
     def _begin(self) -> None:
         self._first(self._tables.own, self._tables.first)
@@ -150,8 +127,7 @@ class PlayNineWalk(LuckWalk):
             horizon = self._horizon(seat, 1)
         beside = self._known[seat][at ^ COLUMNS]
         values: list[int] = self._tables.beside[horizon][beside]
-        columns = self._matched[seat].get(beside)
-        if columns:
+        if columns := self._matched[seat].get(beside):
             values = values.copy()
             values[beside] += BONUS[columns]
         return values
@@ -185,9 +161,8 @@ class PlayNineWalk(LuckWalk):
         return self._above_draw(self._uses(seat, 0 if last else self._others(seat)))
 
     def _uses(self, seat: int, others: int) -> list[int]:
-        """By card: what changes if the seat makes the best of it.
-
-        `others` is the fewest face-down cards of another seat, 0 if this turn is the last.
+        """By card: what changes if the seat makes the best of it. `others`: the fewest face-down
+        cards of another seat, 0 if this turn is the last.
         """
         found = self._uses_of[seat].get(others)
         if found is None:

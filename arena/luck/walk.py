@@ -1,12 +1,11 @@
 """Replay a hole move by move and note the luck of each chance event: common to all games.
 
 Theory of operation. The rules play the moves again; the walk keeps what all seats together know:
-which cards lie face down or in the stock, as a multiset. Of that multiset every unknown place is an
-equally likely draw, whatever was played. After a reshuffle there are two multisets: the new stock
-is what the pile was, and what was still face down stays a pool of its own. At each chance event a
-game's walk computes what every card that could have come would be worth to a seat (`values`, from
-what is known before the card is), and `_note` records by how much the card that did come differs
-from the mean over the pool.
+which cards lie face down or in the stock, as a multiset of which every unknown place is an equally
+likely draw, whatever was played. After a reshuffle there are two: the new stock is what the pile
+was, and what was still face down stays a pool of its own. At each chance event a game's walk
+computes what every card that could have come would be worth to a seat (`values`, from what is known
+before the card is); `_note` records how far the card that did come is from the pool's mean.
 
 Invariant: whole numbers up to a single division an entry, so the same record gives the same bits
 everywhere. A card leaves the pool only after it was noted.
@@ -31,31 +30,21 @@ class LuckKind(enum.StrEnum):
     REVEAL = "reveal"
 
 
-UNIT = 10_000
-"""Of an entry's luck in a stroke: values are hundredths, and so are weights."""
+UNIT = 10_000  # of an entry's luck in a stroke: values are hundredths, and so are weights
 
-Noted = tuple[int, LuckKind, int, float]
-"""Move, kind, seat, luck."""
+Noted = tuple[int, LuckKind, int, float]  # move, kind, seat, luck
+Tables = Any  # what a game makes of its coefficients: each has its own
 
 
 class LuckWalk(ABC):
     """The part of a walk that is common to all games. Cards are numbered by kind, from 0."""
 
-    _size: ClassVar[int]
-    """Cards of a seat."""
-    _kinds: ClassVar[Sequence[int]]
-    """By card."""
-    _pack: ClassVar[Sequence[int]]
-    """By kind, how many cards."""
+    _size: ClassVar[int]  # cards of a seat
+    _kinds: ClassVar[Sequence[int]]  # by card
+    _pack: ClassVar[Sequence[int]]  # by kind, how many cards
 
     def __init__(
-        self,
-        hole: Hole,
-        *,
-        seats: int,
-        order: Sequence[int],
-        deck: HoleDeck,
-        tables: Any,  # noqa: ANN401 - each game has its own
+        self, hole: Hole, *, seats: int, order: Sequence[int], deck: HoleDeck, tables: Tables
     ) -> None:
         dealt, players = len(order) * self._size, len(order)
         cards = [self._kinds[card] for card in deck.cards]
@@ -72,10 +61,8 @@ class LuckWalk(ABC):
         self._known = [[self._unknown] * self._size for _ in range(seats)]
         self._pile = [cards[dealt]]
         self._hidden = [packs * cards for cards in self._pack]
-        """By kind, how many cards that no seat knows are face down (or in the stock, while
-        that is the first one)."""
-        self._stock = self._hidden
-        """The same of the stock; another list once there was a reshuffle."""
+        """By kind, cards that no seat knows: face down, or in the stock while it is the first."""
+        self._stock = self._hidden  # the same of the stock; another list once there was a reshuffle
         self._left = len(cards) - dealt - 1
         self._hand = 0
         self._ended: int | None = None
@@ -87,8 +74,7 @@ class LuckWalk(ABC):
         hole, move = self._hole, self._move
         self._begin()
         for played in moves:
-            acting = hole.to_act()
-            if not acting:
+            if not (acting := hole.to_act()):
                 raise IllegalMoveError(f"{played!r} after the end of the hole")
             self._at += 1
             move(acting[0], played)
