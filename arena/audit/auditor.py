@@ -1,13 +1,14 @@
 """Run all parts of the audit over the counted records.
 
-Each part corrects its p-values for all bots or pairs that it asks about. A report of n parts
+Each part corrects its p-values for all bots or pairs that it asks about; a report of n parts
 multiplies them by n (Bonferroni).
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from operator import attrgetter
 from typing import Any, Protocol
 
-import msgspec
+from msgspec.structs import replace
 
 from arena.audit.caps import Caps
 from arena.audit.discards import Discards
@@ -23,10 +24,8 @@ from arena.games.descriptor import Descriptor
 from arena.model import Event, MatchRecord
 
 CELLS, FEWER_CELLS = 128, 32
-MANY = 40
-"""From so many bots on there are fewer cells: there are many pairs, and each has its cells."""
-SHOWN = 10
-"""Pairs of each kind; unusual ones are shown beyond that."""
+MANY = 40  # from so many bots on there are fewer cells: each of many pairs has its own
+SHOWN = 10  # pairs of each kind; unusual ones are shown beyond that
 
 
 class _Part(Protocol):
@@ -63,13 +62,12 @@ def audit_records(
         for record in rated.records:
             seats.add_seating(record)
             hosts.add(record)
-        if not rated.whole:
-            left_out += 1
-            continue
-        events += 1
-        seats.add(rated)
-        for part in parts.values():
-            part.add(rated)
+        events += rated.whole
+        left_out += not rated.whole
+        if rated.whole:
+            seats.add(rated)
+            for part in parts.values():
+                part.add(rated)
     seed = f"nine-arena/1/audit/{event.commitment}/".encode()
     rows = {kind: part.rows(seed + kind.encode()) for kind, part in parts.items()}
     asked = sum(map(bool, rows.values()))
@@ -105,25 +103,23 @@ def audit_records(
 
 def _corrected(rows: Sequence[Any], parts: int) -> list[Any]:
     """The rows of a part, corrected for the number of parts, the most unusual first."""
-    scaled = [
-        msgspec.structs.replace(
-            row, p=min(1.0, round(parts * row.p, 9)), p_alone=round(row.p_alone, 9)
-        )
+    scaled = (
+        replace(row, p=min(1.0, round(parts * row.p, 9)), p_alone=round(row.p_alone, 9))
         for row in rows
-    ]
-    return sorted(scaled, key=lambda row: (row.p, row.p_alone))
+    )
+    return sorted(scaled, key=attrgetter("p", "p_alone"))
 
 
 def _by_bot(rows: Sequence[Any]) -> tuple[Any, ...]:
-    return tuple(sorted(rows, key=lambda row: row.bot))
+    return tuple(sorted(rows, key=attrgetter("bot")))
 
 
 def _tested(found: Mapping[AuditPart, Sequence[Any]]) -> tuple[Question, ...]:
-    tested = [
+    tested = (
         Question(part=part, rows=len(rows), bots=_bots(rows[0]), p=rows[0].p)
         for part, rows in found.items()
         if rows
-    ]
+    )
     return tuple(sorted(tested, key=lambda one: one.p))
 
 

@@ -22,7 +22,6 @@ class Caps:
         self.moments = Moments()
         self._marked = 0
         self._pairs: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
-        """Their rated deals, those with a capped hole, holes, and capped ones."""
 
     def add(self, rated: RatedDeal) -> None:
         holes = [hole for record in rated.records for hole in full_holes(record)]
@@ -38,15 +37,14 @@ class Caps:
     def rows(self, _: bytes) -> list[Capped]:
         if not self._marked or len(self._pairs) < 2:
             return []
+        marked, all_ = self._marked, self.moments.events
         alone = [
-            hypergeometric_tail(
-                pair["marked"], drawn=pair["deals"], marked=self._marked, all_=self.moments.events
-            )
+            hypergeometric_tail(pair["marked"], drawn=pair["deals"], marked=marked, all_=all_)
             for pair in self._pairs.values()
         ]
         return [
-            Capped(bots=bots, holes=pair["holes"], capped=pair["capped"], p_alone=own, p=p)
-            for (bots, pair), own, p in zip(self._pairs.items(), alone, holm(alone), strict=True)
+            Capped(bots=bots, holes=pair["holes"], capped=pair["capped"], **answer)
+            for (bots, pair), answer in zip(self._pairs.items(), holm(alone), strict=True)
         ]
 
 

@@ -1,9 +1,9 @@
 """Compute p-values: tails, permutations, corrections for many questions.
 
 Permutations are drawn from SHAKE-256 under a label, as deals are: the same event gives the same
-p-values everywhere. Where many questions are asked at once, the permutations themselves correct for
-it: the most unusual of all is compared with the most unusual of each permutation, the next with
-that of those that remain (Westfall and Young's step-down).
+p-values everywhere. They also correct for many questions: the most unusual of all is compared with
+the most unusual of each permutation, the next with that of those that remain (Westfall and Young's
+step-down).
 
 A question is a row of doubles: cell by cell, what each way in which it could have been drawn makes
 of it. The first of a cell is what was observed; all of a cell sum to 0.
@@ -18,25 +18,23 @@ import math
 import struct
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
+from operator import itemgetter
 from typing import TypedDict
 from zlib import crc32
 
+from arena.ratings.intervals import log_ways
 from arena.ratings.normal import cdf
 
 TRIES = 1999
-FEWEST_TRIES = 499
-"""Enough for 1 % after the correction for all parts of a report."""
+FEWEST_TRIES = 499  # enough for 1 % after the correction for all parts of a report
 # Of values looked up for a family of questions: some ten seconds.
 _WORK = 100_000_000
-_SLACK = 1e-9
-"""The most by which rounding may lower a draw that equals the observation."""
+_SLACK = 1e-9  # the most by which rounding may lower a draw that equals the observation
 
 
 class PValues(TypedDict):
-    p_alone: float
-    """How often chance shows as much in this one."""
-    p: float
-    """How often in any of those that were asked together."""
+    p_alone: float  # how often chance shows as much in this one
+    p: float  # how often in any of those that were asked together
 
 
 def cell_of(pairing: str, deal: int, cells: int) -> int:
@@ -69,15 +67,11 @@ def permutation_test(rows: Sequence[array[float]], seed: bytes, *, ways: int) ->
         for way in draws(seed, tries=tries_for(cells * len(rows)), cells=cells, ways=ways)
     )
     observed = [sum(row[::ways]) / sd for row, sd in zip(rows, spread, strict=True)]
-    return permutation_p_values(observed, drawn if rows else ())
+    return p_values(observed, drawn if rows else ())
 
 
-def permutation_p_values(
-    observed: Sequence[float], drawn: Iterable[Sequence[float]]
-) -> list[PValues]:
-    """By question, from the scores of what was observed and of each permutation; a greater one is
-    more unusual.
-    """
+def p_values(observed: Sequence[float], drawn: Iterable[Sequence[float]]) -> list[PValues]:
+    """By question, from the scores of what was observed and of permutations; great is unusual."""
     order = sorted(range(len(observed)), key=observed.__getitem__)
     alone, family = [0] * len(observed), [0] * len(observed)
     tries = 0
@@ -101,36 +95,23 @@ def sign_flips(values: Iterable[float]) -> array[float]:
     return array("d", (signed for value in values for signed in (value, -value)))
 
 
-def holm(alone: Sequence[float]) -> list[float]:
-    corrected = [1.0] * len(alone)
+def holm(alone: Sequence[float]) -> list[PValues]:
+    found = [PValues(p_alone=p, p=1.0) for p in alone]
     most = 0.0
-    for before, at in enumerate(sorted(range(len(alone)), key=lambda at: alone[at])):
-        most = max(most, min(1.0, alone[at] * (len(alone) - before)))
-        corrected[at] = most
-    return corrected
+    for before, answer in enumerate(sorted(found, key=itemgetter("p_alone"))):
+        most = answer["p"] = max(most, min(1.0, answer["p_alone"] * (len(alone) - before)))
+    return found
 
 
 def both_tails(t: float, freedom: int) -> float:
-    """The probability that Student's t is farther from 0 (Wallace's transformation).
-
-    Off by less than a twentieth of it from four degrees of freedom on.
-    """
+    """P(Student's t is farther from 0), by Wallace: 5 % off at most from 4 degrees on."""
     z = math.sqrt(freedom * math.log1p(t * t / freedom)) * (8 * freedom + 1) / (8 * freedom + 3)
     return 2 * cdf(-z)
 
 
 def hypergeometric_tail(hits: int, *, drawn: int, marked: int, all_: int) -> float:
     """P(at least `hits` of `drawn` are marked), when `marked` of `all_` are."""
-
-    def ways(n: int, k: int) -> float:
-        return math.lgamma(n + 1) - math.lgamma(k + 1) - math.lgamma(n - k + 1)
-
-    whole = ways(all_, drawn)
-    first = max(hits, drawn + marked - all_)
-    return min(
-        1.0,
-        sum(
-            math.exp(ways(marked, k) + ways(all_ - marked, drawn - k) - whole)
-            for k in range(first, min(drawn, marked) + 1)
-        ),
-    )
+    whole, others = log_ways(all_, drawn), all_ - marked
+    tail = range(max(hits, drawn - others), min(drawn, marked) + 1)
+    ways = (log_ways(marked, k) + log_ways(others, drawn - k) for k in tail)
+    return min(1.0, sum(math.exp(some - whole) for some in ways))

@@ -1,12 +1,12 @@
 """Find bots that leave good discards to one neighbour, at tables of three and more.
 
-How often a discard is taken depends on the giver and on the taker. Both are fitted, as factors of a
-rate, to all pairs of neighbours; the residual of a pair is how much more often it happens between
-these two. The cyclic order of a deal is drawn by lot, so each bot sits behind each other.
+How often a discard is taken depends on giver and taker. Both are fitted, as factors of a rate, to
+all pairs of neighbours (a deal's cyclic order is drawn by lot, so each bot sits behind each other);
+the residual of a pair is how much more often it happens between these two.
 
-By chance alone the residual of a cell could as well have had the other sign. What the fit would
-take out of such a draw is taken out of each cell beforehand, as far as it is linear. Only what goes
-beyond TOLERATED is tested.
+By chance alone a cell's residual could as well have had the other sign. What the fit would take out
+of such a draw is taken out of each cell beforehand, as far as it is linear. Only what goes beyond
+TOLERATED is tested.
 """
 
 from __future__ import annotations
@@ -23,15 +23,12 @@ from arena.audit.report import Feeding
 from arena.games.descriptor import Descriptor
 from arena.games.table import turns
 from arena.model import HoleRecord
+from arena.ratings.outcomes import Pair
 
-TOLERATED = 0.03
-"""Of the discards, what a pair may take beyond what both do with others."""
+TOLERATED = 0.03  # of the discards, what a pair may take beyond what both do with others
 _STEPS = 100
 _CLOSE = 1e-9
-_MANY = 2000
-"""From so many pairs on, one pair hardly moves the fit, and draws are not refitted."""
-
-Pair = tuple[str, str]
+_MANY = 2000  # from so many pairs on, one pair hardly moves the fit, and draws are not refitted
 
 
 class _Pair(msgspec.Struct):
@@ -43,9 +40,8 @@ class Discards:
     def __init__(self, about: Descriptor, cells: int) -> None:
         self._about = about
         self._cells = cells
-        self._pairs: dict[Pair, _Pair] = defaultdict(
-            lambda: _Pair(*(array("l", [0]) * cells for _ in range(2)))
-        )
+        none = array("l", [0]) * cells
+        self._pairs: dict[Pair, _Pair] = defaultdict(lambda: _Pair(none[:], none[:]))
 
     def add(self, rated: RatedDeal) -> None:
         cell = cell_of(rated.pairing, rated.deal, self._cells)
@@ -104,9 +100,7 @@ class Discards:
 def _fit(
     pairs: Iterable[Pair], start: float, share: Callable[[Pair, float], tuple[float, float]]
 ) -> tuple[dict[str, float], dict[str, float]]:
-    """A number for each giver and each taker, by turns the ratio of its pairs' sums of two shares;
-    a pair's shares follow from the other's number.
-    """
+    """A number for each giver and taker: by turns, the ratio of its pairs' sums of two shares."""
     sides = {giver: start for giver, _ in pairs}, {taker: start for _, taker in pairs}
     for _ in range(_STEPS):  # pragma: no branch - it comes close before
         change = 0.0
@@ -126,10 +120,7 @@ def _fit(
 
 
 def offers(about: Descriptor, hole: HoleRecord) -> Iterator[tuple[int, int, bool]]:
-    """(giver, taker, whether it took the card) for each discard that a turn leaves to the next.
-
-    Moves that no rules would allow raise no error.
-    """
+    """(giver, taker, whether it took the card) of each discard that is left to the next turn."""
     leaves = {word: about.move(word).discards for word in about.moves}
     left_by: int | None = None
     for seat, first, _ in turns(hole):

@@ -1,7 +1,5 @@
 """Sum up time, faults and load: what the machine and its clock had to do with the result.
 
-No p-values here: the time that bots use follows from what they are.
-
 Invariant: holds eight bytes of each match, and some of each fault.
 """
 
@@ -9,6 +7,7 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_right
+from collections import defaultdict
 
 import msgspec
 
@@ -21,8 +20,7 @@ class _Use(msgspec.Struct):
     decisions: int = 0
     think_ms: float = 0.0
     max_ms: float = 0.0
-    most_ms: float = 0.0
-    """Of a match."""
+    most_ms: float = 0.0  # of a match
     waited_ms: float = 0.0
     off_turn_ms: float = 0.0
 
@@ -30,16 +28,15 @@ class _Use(msgspec.Struct):
 class Hosts:
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
-        self._uses: dict[str, _Use] = {}
+        self._uses: dict[str, _Use] = defaultdict(_Use)
         self._ended = array("d")
-        self._faults: dict[tuple[str, str], array[float]] = {}
-        """When, by bot and kind."""
+        self._faults: dict[tuple[str, str], array[float]] = defaultdict(lambda: array("d"))
         self.load = 0.0
 
     def add(self, record: MatchRecord) -> None:
         self._ended.append(record.ended)
         for entrant, used in zip(record.seats, record.use, strict=False):
-            use = self._uses.setdefault(entrant, _Use())
+            use = self._uses[entrant]
             use.matches += 1
             use.decisions += used.decisions
             use.think_ms += used.think_ms
@@ -48,8 +45,7 @@ class Hosts:
             use.waited_ms += used.waited_ms
             use.off_turn_ms += used.off_turn_ms
         for fault in record.faults:
-            key = record.seats[fault.seat], fault.kind.value
-            self._faults.setdefault(key, array("d")).append(record.ended)
+            self._faults[record.seats[fault.seat], fault.kind.value].append(record.ended)
             self.load = max(self.load, fault.host.load)
 
     def time(self) -> tuple[TimeUse, ...]:

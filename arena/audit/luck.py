@@ -1,8 +1,9 @@
 """Test luck by bot: what chance costs a bot is 0 on average, whatever the bots do.
 
-A mean far from 0 says that the deals were not random, that a bot knew of them, or that the
-evaluator is wrong. The unit is the rated deal.
+A mean far from 0: the deals were not random, a bot knew of them, or the evaluator is wrong.
 """
+
+from collections import defaultdict
 
 from arena.audit.chance import both_tails, holm
 from arena.audit.rated_deals import RatedDeal
@@ -10,18 +11,17 @@ from arena.audit.report import Luck
 from arena.ratings.intervals import Moments, average
 from arena.ratings.outcomes import THOUSANDTHS
 
-FEWEST = 5
-"""Rated deals of a bot: with fewer, the error of its mean means nothing."""
+FEWEST = 5  # rated deals of a bot: with fewer, the error of its mean means nothing
 
 
 class LuckByBot:
     def __init__(self) -> None:
-        self._moments: dict[str, Moments] = {}
+        self._moments: dict[str, Moments] = defaultdict(Moments)
 
     def add(self, rated: RatedDeal) -> None:
         if all(len(record.luck) == len(record.seats) for record in rated.records):
             for entrant, luck in rated.sums(lambda record: record.luck).items():
-                self._moments.setdefault(entrant, Moments()).add(luck, len(rated.records))
+                self._moments[entrant].add(luck, len(rated.records))
 
     def rows(self, _: bytes) -> list[Luck]:
         found = {
@@ -29,16 +29,14 @@ class LuckByBot:
             for bot, moments in sorted(self._moments.items())
             if moments.events >= FEWEST and (mean := average([moments])) is not None and mean.error
         }
-        scores = {bot: mean.mean / mean.error for bot, mean in found.items()}
-        alone = [both_tails(scores[bot], mean.freedom) for bot, mean in found.items()]
+        answers = holm([both_tails(m.mean / m.error, m.freedom) for m in found.values()])
         return [
             Luck(
                 bot=bot,
                 strokes=round(mean.mean / THOUSANDTHS, 6),
                 error=round(mean.error / THOUSANDTHS, 6),
-                z=round(scores[bot], 6),
-                p_alone=own,
-                p=p,
+                z=round(mean.mean / mean.error, 6),
+                **answer,
             )
-            for (bot, mean), own, p in zip(found.items(), alone, holm(alone), strict=True)
+            for (bot, mean), answer in zip(found.items(), answers, strict=True)
         ]

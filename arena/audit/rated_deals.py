@@ -11,8 +11,7 @@ import msgspec
 
 from arena.model import HoleRecord, MatchRecord, match_id
 from arena.ratings.outcomes import THOUSANDTHS
-
-HOLES = 9
+from arena.referee import HOLES
 
 
 class RatedDeal(msgspec.Struct, frozen=True):
@@ -55,8 +54,7 @@ def rated_deals(records: Iterable[MatchRecord]) -> Iterator[RatedDeal]:
 
 def _whole(records: tuple[MatchRecord, ...]) -> bool:
     circle = records[0].seats
-    seats = len(circle)
-    return len(records) == seats and all(
+    return len(records) == len(circle) and all(
         record.id == match_id(record.pairing, record.deal, rotation)
         and record.rotation == rotation
         and record.seats == circle[rotation:] + circle[:rotation]

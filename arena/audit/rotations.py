@@ -1,9 +1,8 @@
 """Find bots that do better where the deal had been played before.
 
-Which rotation of a deal was played first should change nothing, and it was drawn by lot, deal by
-deal. That makes an exact test: a bot's strokes, less its opponents' and what its seat is worth,
-where the deal had been played before, less those where it had not; against what they would be if
-another rotation had come first.
+Which rotation of a deal was played first was drawn by lot and should change nothing. That makes an
+exact test: a bot's strokes, less its opponents' and what its seat is worth, where the deal had been
+played before, less those where it had not; against another rotation's coming first.
 
 Invariant: sums of whole numbers: thousandths of strokes times the number of seats.
 """
@@ -29,10 +28,8 @@ Order = Callable[[str, int], Sequence[int]]
 
 class _Bot(msgspec.Struct):
     deals: int
-    strokes: list[list[int]]
-    """By cell and place in the order of playing."""
-    sat: list[list[list[int]]]
-    """How often, by cell, place in the order of playing, and seat."""
+    strokes: list[list[int]]  # by cell and place in the order of playing
+    sat: list[list[list[int]]]  # how often, by cell, place in the order of playing, and seat
 
 
 class Rotations:
@@ -87,8 +84,8 @@ class Rotations:
         row = array("d")
         for sums, sat in zip(bot.strokes, bot.sat, strict=True):
             own = [
-                scale * (sum_ - sum(w * times for w, times in zip(worth, seats, strict=True)))
-                for sum_, seats in zip(sums, sat, strict=True)
+                scale * (strokes - sum(map(mul, worth, times)))
+                for strokes, times in zip(sums, sat, strict=True)
             ]
             whole = sum(own)
             row.extend((n * first - whole) / (n - 1) for first in own)

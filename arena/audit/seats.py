@@ -4,7 +4,9 @@ The unit is the rated deal: in it each bot has each seat once, so skill cancels 
 is the seat's. Sums are of whole numbers: strokes times the number of seats.
 """
 
+from collections import defaultdict
 from collections.abc import Iterable
+from operator import mul
 
 from arena.audit.rated_deals import RatedDeal, centred, full_holes
 from arena.audit.report import Effect, Proportion
@@ -19,12 +21,12 @@ class Seats:
         self._by_place = [Moments() for _ in range(seats)]
         self.tied_matches = Moments()
         self.tied_deals = Moments()
-        self._sat: dict[str, list[int]] = {}
+        self._sat: dict[str, list[int]] = defaultdict(lambda: [0] * seats)
 
     def add_seating(self, record: MatchRecord) -> None:
         """Add a match that counts, whether its rated deal is whole or not."""
         for seat, entrant in enumerate(record.seats):
-            self._sat.setdefault(entrant, [0] * self._seats)[seat] += 1
+            self._sat[entrant][seat] += 1
 
     def add(self, rated: RatedDeal) -> None:
         by_seat, by_place = [0] * self._seats, [0] * self._seats
@@ -46,19 +48,15 @@ class Seats:
         self.tied_deals.add(_tied(rated.sums(lambda record: record.totals).values()), 1)
 
     def effects(self) -> tuple[Effect, ...]:
-        """By seat, strokes a match."""
         return tuple(map(_effect, self._by_seat))
 
     def places(self) -> tuple[Effect, ...]:
-        """By place in the order of play, strokes a hole."""
         return tuple(map(_effect, self._by_place))
 
     def rotation_bias(self) -> float:
         """What the seats are worth, strokes a match, to the bot that they favour most."""
         worth = [effect.strokes for effect in self.effects()]
-        means = [
-            sum(map(float.__mul__, worth, map(float, sat))) / sum(sat) for sat in self._sat.values()
-        ]
+        means = [sum(map(mul, worth, sat)) / sum(sat) for sat in self._sat.values()]
         # Sums of what was rounded leave some thousandths of thousandths.
         return round(max(map(abs, means), default=0.0), 4) + 0.0
 
@@ -70,19 +68,14 @@ def _tied(strokes: Iterable[int]) -> int:
 
 def _effect(moments: Moments) -> Effect:
     found = average([moments])
-    if found is None:
-        return Effect(strokes=0.0, low=None, high=None)
-    low = high = None
-    if found.freedom:
-        half = half_width(found, unknown=0.0)
-        low, high = round(found.mean - half, 6), round(found.mean + half, 6)
+    if found is None or not found.freedom:
+        return Effect(strokes=round(found.mean, 6) if found else 0.0, low=None, high=None)
+    low, high = (round(found.mean + sign * half_width(found, unknown=0.0), 6) for sign in (-1, 1))
     return Effect(strokes=round(found.mean, 6), low=low, high=high)
 
 
 def proportion(moments: Moments) -> Proportion:
-    """A share with its 95 % interval by rated deal: for as many independent ones as the spread
-    between rated deals is worth; where there is none for as many as there are, which is cautious.
-    """
+    """With its interval, of as many as the spread of rated deals is worth; of all if it is 0."""
     found = average([moments])
     if found is None:
         return Proportion(count=0, of=0, share=0.0, low=0.0, high=1.0)

@@ -4,13 +4,13 @@ A block, the series that share deals, is up to 25 rated deals by the same proces
 carries something from match to match has more in common within a block than between blocks. What is
 compared is a bot's strokes less its opponents' in a rated deal, within a pairing.
 
-The statistic is that of the analysis of variance: how much the blocks of a pairing differ, in units
-of the variance of its rated deals, summed over a bot's pairings. A permutation rotates the deals at
-each place of a block by a number of blocks: that is exact, and as cheap as adding up. What a place
-in the series is worth stays in its place.
+The statistic is that of the analysis of variance: how much a pairing's blocks differ, in units of
+the variance of its rated deals, summed over a bot's pairings. A permutation rotates the deals at
+each place of a block by a number of blocks: exact, as cheap as adding up, and what a place in the
+series is worth stays there.
 
-A trend is the slope of the strokes against that place, block by block. Played in reverse order a
-block would have had the other sign, and in a fair event that is as likely.
+A trend is the slope of the strokes against that place, block by block. In a fair event the other
+sign, a block played in reverse order, is as likely.
 
 Invariants: sums of whole numbers, thousandths of strokes times the number of seats; bounded by
 eight bytes a seat of each rated deal (of two seats one, the other's is its negative).
@@ -20,28 +20,20 @@ from __future__ import annotations
 
 import math
 from array import array
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from itertools import accumulate, pairwise, zip_longest
 from operator import mul, truediv
 from typing import Any
 
-from arena.audit.chance import (
-    PValues,
-    cell_of,
-    numbers,
-    permutation_p_values,
-    permutation_test,
-    sign_flips,
-    tries_for,
-)
+from arena.audit import chance
 from arena.audit.rated_deals import RatedDeal, centred, strokes
 from arena.audit.report import Together, Trend
 from arena.model import MatchRecord
 from arena.ratings.outcomes import THOUSANDTHS
 
-FEWEST = 10
-"""Blocks of a bot: reversing fewer can't show 1 of 1,000."""
+FEWEST = 10  # blocks of a bot: reversing fewer can't show 1 of 1,000
 
 Place = Callable[[MatchRecord], Any]
 """What the matches of a series are sorted by, as they were played."""
@@ -75,7 +67,7 @@ class Blocks:
         return sum(len(pairing.sizes) == 1 for pairing in self._pairings.values())
 
     def rows(self, seed: bytes) -> list[Together]:
-        bots: dict[str, list[_BlockStrokes]] = {}
+        bots: dict[str, list[_BlockStrokes]] = defaultdict(list)
         asked = []
         for pairing in self._pairings.values():
             if shown := pairing.shown():
@@ -83,12 +75,10 @@ class Blocks:
                 by_bot = shown * (len(pairing.table) // self._kept)
                 for bot, own in zip(pairing.table, by_bot, strict=True):
                     if own.variance:
-                        bots.setdefault(bot, []).append(own)
+                        bots[bot].append(own)
         ranked = sorted(bots.items())
         answers = _answers(asked, [some for _, some in ranked], seed)
-        return [
-            _row(bot, some, answer) for (bot, some), answer in zip(ranked, answers, strict=True)
-        ]
+        return [_row(*bot, answer) for bot, answer in zip(ranked, answers, strict=True)]
 
 
 class _Pairing:
@@ -145,7 +135,7 @@ class _BlockStrokes:
 
 def _answers(
     asked: Sequence[Sequence[_BlockStrokes]], bots: Sequence[Sequence[_BlockStrokes]], seed: bytes
-) -> list[PValues]:
+) -> list[chance.PValues]:
     """By bot, how often chance makes its blocks differ as much. `asked`: by pairing."""
     freedoms = [sum(own.freedom for own in some) for some in bots]
 
@@ -158,7 +148,7 @@ def _answers(
     def drawn() -> Iterator[list[float]]:
         places = [rows[0].places for rows in asked]
         values = sum(rows[0].events * len(rows) for rows in asked)
-        for stream in numbers(seed, tries=tries_for(values), many=sum(places)):
+        for stream in chance.numbers(seed, tries=chance.tries_for(values), many=sum(places)):
             ends = pairwise(accumulate(places, initial=0))
             yield scores(
                 {
@@ -169,18 +159,16 @@ def _answers(
             )
 
     observed = {own: own.observed for rows in asked for own in rows}
-    return permutation_p_values(scores(observed), drawn() if bots else ())
+    return chance.p_values(scores(observed), drawn() if bots else ())
 
 
 def _normal(sum_: float, freedom: int) -> float:
-    """A sum of squares as a standard deviate (Wilson and Hilferty): bots with few blocks, whose
-    sums have the longer tails, must not hide those with many.
-    """
+    """A sum of squares as a standard deviate (Wilson and Hilferty): few blocks, longer tails."""
     spread = 2 / (9 * freedom)
     return (math.cbrt(max(0.0, sum_ / freedom)) - 1 + spread) / math.sqrt(spread)
 
 
-def _row(bot: str, some: Sequence[_BlockStrokes], answer: PValues) -> Together:
+def _row(bot: str, some: Sequence[_BlockStrokes], answer: chance.PValues) -> Together:
     """A bot's pairings together, in strokes, as they make its error in the table."""
     blocks, events = sum(len(own.sizes) for own in some), sum(own.events for own in some)
     squares = sum(size * size for own in some for size in own.sizes)
@@ -210,11 +198,10 @@ class Trends:
         self._seats = seats
         self._cells = cells
         self._place = place
-        self._slopes: dict[str, _Slope] = {}
+        self._slopes: dict[str, _Slope] = defaultdict(lambda: _Slope(cells))
         self._block = "", ""
-        self._number = 0
-        """Of the block among its pairing's."""
-        self._series: dict[str, list[tuple[Any, dict[str, int]]]] = {}
+        self._number = 0  # of the block among its pairing's
+        self._series: dict[str, list[tuple[Any, dict[str, int]]]] = defaultdict(list)
         """Of the block: place and strokes by bot of each match."""
 
     def add(self, rated: RatedDeal) -> None:
@@ -225,31 +212,27 @@ class Trends:
             self._block = rated.pairing, rated.block
         for record in rated.records:
             own = dict(zip(record.seats, centred(strokes(record)), strict=True))
-            self._series.setdefault(record.series, []).append((self._place(record), own))
+            self._series[record.series].append((self._place(record), own))
 
     def _close(self) -> None:
-        cell = cell_of(self._block[0], self._number, self._cells)
+        cell = chance.cell_of(self._block[0], self._number, self._cells)
         for matches in self._series.values():
             played = [own for _, own in sorted(matches, key=lambda match: match[0])]
             for bot in played[0]:
-                slope = self._slopes.setdefault(bot, _Slope(self._cells))
-                slope.add(cell, [own[bot] for own in played])
-        self._series = {}
+                self._slopes[bot].add(cell, [own[bot] for own in played])
+        self._series.clear()
 
     def rows(self, seed: bytes) -> list[Trend]:
         self._close()
-        bots = {
-            bot: slope
-            for bot, slope in sorted(self._slopes.items())
-            if slope.series >= FEWEST * self._seats
-        }
+        least = FEWEST * self._seats
+        bots = {bot: own for bot, own in sorted(self._slopes.items()) if own.series >= least}
         # Better and worse are two questions of each.
         questions = [
-            sign_flips(way * value for value in slope.cells)
+            chance.sign_flips(way * value for value in slope.cells)
             for way in (-1, 1)
             for slope in bots.values()
         ]
-        answers = permutation_test(questions, seed, ways=2)
+        answers = chance.permutation_test(questions, seed, ways=2)
         scale = THOUSANDTHS * (self._seats - 1)
         return [
             Trend(

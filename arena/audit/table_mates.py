@@ -2,12 +2,10 @@
 
 A bot's strokes less its table's mean follow from its skill, theirs, and chance. Skills are fitted
 by least squares to all tables. The residual of two bots where they sit together, against that where
-they don't, is their *lift*. What hurts or helps all others at a table alike is in the table's mean
-and lifts no bot.
+they don't, is their *lift*. What hurts or helps all others at a table alike is in the table's mean.
 
-By chance alone the residual of a rated deal could as well have had the other sign: the
-permutations draw signs, by cell. A bot's own mean is taken out of each draw as it is out of what
-was observed. Only what goes beyond TOLERATED is tested.
+By chance alone a residual could as well have had the other sign: permutations draw signs, by cell.
+A bot's own mean is taken out of each draw, too. Only what goes beyond TOLERATED is tested.
 
 Invariant: bounded by 16 bytes a seat of each rated deal.
 """
@@ -24,20 +22,16 @@ import msgspec
 from arena.audit.chance import cell_of, permutation_test, sign_flips
 from arena.audit.rated_deals import RatedDeal
 from arena.audit.report import Lift
-from arena.ratings.outcomes import THOUSANDTHS
+from arena.ratings.outcomes import THOUSANDTHS, Pair
 
-TOLERATED = 1.0
-"""Strokes a match for each of the two, by which a pair may be better together."""
+TOLERATED = 1.0  # strokes a match for each of the two, by which a pair may be better together
 _STEPS = 200
-_CLOSE = 1e-3
-"""The fit has converged when no step changes more than this: in thousandths of a stroke times the
-number of seats."""
+_CLOSE = 1e-3  # what the fit's last step changes at most: thousandths of a stroke times seats
 
 
 class _Table(msgspec.Struct):
     cells: array[int]
-    strokes: array[int]
-    """Deal by deal: as `RatedDeal.strokes`."""
+    strokes: array[int]  # deal by deal: as `RatedDeal.strokes`
 
 
 class TableMates:
@@ -57,9 +51,7 @@ class TableMates:
         left = self._residuals()
         pairs = left.pairs()
         scale = THOUSANDTHS * self._seats * self._seats
-        questions = [
-            sign_flips(left.contrast(*pair, tolerated=scale * TOLERATED)) for pair in pairs
-        ]
+        questions = [sign_flips(left.contrast(*pair, scale * TOLERATED)) for pair in pairs]
         return [
             Lift(
                 bots=pair,
@@ -85,15 +77,12 @@ class TableMates:
 
     def _skills(self) -> dict[str, float]:
         """By least squares: each bot's mean over its tables of what it shows above the others."""
+        seats = range(self._seats)
         tables = [
-            (
-                table,
-                len(kept.cells),
-                [sum(kept.strokes[at :: self._seats]) for at in range(self._seats)],
-            )
+            (table, len(kept.cells), [sum(kept.strokes[at :: self._seats]) for at in seats])
             for table, kept in self._tables.items()
         ]
-        skills = dict.fromkeys(sorted({bot for table in self._tables for bot in table}), 0.0)
+        skills = dict.fromkeys(sorted(set[str]().union(*self._tables)), 0.0)
         for _ in range(_STEPS):  # pragma: no branch - it comes close before
             shown = dict.fromkeys(skills, 0.0)
             many = dict.fromkeys(skills, 0)
@@ -102,27 +91,21 @@ class TableMates:
                 for bot, sum_ in zip(table, sums, strict=True):
                     shown[bot] += sum_ + times * mean
                     many[bot] += times
-            new = {bot: shown[bot] / many[bot] for bot in skills}
-            change = max((abs(new[bot] - skills[bot]) for bot in skills), default=0.0)
-            skills = new
-            if change < _CLOSE:
+            before, skills = skills, {bot: shown[bot] / many[bot] for bot in skills}
+            if max((abs(skills[bot] - before[bot]) for bot in skills), default=0.0) < _CLOSE:
                 break
         return skills
 
 
 class _Residuals:
-    """Of the fit of skills, by cell and pair: of the first where it sat beside the second, or
-    at all where both are one bot.
-    """
+    """By cell and pair: of the first beside the second; of all its deals if both are one bot."""
 
     def __init__(self, cells: int) -> None:
-        self.gains: dict[tuple[str, str], array[float]] = defaultdict(
-            lambda: array("d", [0.0]) * cells
-        )
-        self.times: dict[tuple[str, str], array[int]] = defaultdict(lambda: array("l", [0]) * cells)
+        self.gains: dict[Pair, array[float]] = defaultdict(lambda: array("d", [0.0]) * cells)
+        self.times: dict[Pair, array[int]] = defaultdict(lambda: array("l", [0]) * cells)
         """Rated deals that they shared."""
 
-    def pairs(self) -> list[tuple[str, str]]:
+    def pairs(self) -> list[Pair]:
         """Those of which each has sat at a table without the other."""
         many = {pair: sum(times) for pair, times in self.times.items()}
         return [
@@ -131,15 +114,14 @@ class _Residuals:
             if one < other and many[one, other] < min(many[one, one], many[other, other])
         ]
 
-    def contrast(self, one: str, other: str, *, tolerated: float) -> list[float]:
+    def contrast(self, one: str, other: str, tolerated: float) -> list[float]:
         """By cell, what the two gained together beyond their share of what they gain at all."""
         times = self.times[one, other]
         gains = [0.0] * len(times)
         for bot, beside in ((one, other), (other, one)):
             part = sum(times) / sum(self.times[bot, bot])
-            for cell, (own, there) in enumerate(
-                zip(self.gains[bot, bot], self.gains[bot, beside], strict=True)
-            ):
+            both = zip(self.gains[bot, bot], self.gains[bot, beside], strict=True)
+            for cell, (own, there) in enumerate(both):
                 gains[cell] += part * own - there - (1 - part) * tolerated * times[cell]
         return gains
 

@@ -38,8 +38,9 @@ def test_drawn_marks_are_counted_as_by_hand():
 
 def test_holms_correction_by_hand():
     """The least counts three times, the next twice; nothing falls behind a lesser one."""
-    assert [0.03, 0.06, 0.06] == pytest.approx(holm([0.01, 0.04, 0.03]))
-    assert [1.0, 1.0] == holm([0.7, 0.9])
+    corrected = [answer["p"] for answer in holm([0.01, 0.04, 0.03])]
+    assert [0.03, 0.06, 0.06] == pytest.approx(corrected)
+    assert [{"p_alone": 0.7, "p": 1.0}, {"p_alone": 0.9, "p": 1.0}] == holm([0.7, 0.9])
 
 
 def test_a_permutation_draws_each_way_equally_often():
