@@ -1,10 +1,10 @@
 """One match, or one hole, as a PettingZoo AEC environment.
 
-Theory of operation. The rules are those of `arena.games`: the environment deals holes, asks the
-first seat that is to act, and gives every seat its reward when a hole is over. A
-simultaneous tee-off is asked one seat after the other; no observation shows it before
-the last has chosen. Nine holes are dealt as in an event's match: the last seat deals the first
-hole, the deal goes on clockwise, and hole h has the deck of (pairing, deal, h).
+Theory of operation. The environment deals holes, asks the first seat that is to act by the rules of
+`arena.games`, and gives every seat its reward when a hole is over. A simultaneous tee-off is asked
+one seat after the other; no observation shows it before the last has chosen. Nine holes are dealt
+as in an event's match: the last seat deals the first, the deal goes on clockwise, and hole h has
+the deck of (pairing, deal, h).
 
 Invariant: what an observation holds is a function of the view of its seat.
 """
@@ -25,9 +25,9 @@ from pettingzoo.utils import wrappers
 from arena import registry
 from arena.deals import Deals, secret_from_seed
 from arena.games import Game, Hole, IllegalMoveError
+from arena.referee import HOLES
 from arena.rl.observation import MOVES, decode, mask, observe, size
 
-HOLES = 9
 PAIRING = "practice"  # the default pairing under which decks are dealt
 
 Reward = Literal["strokes", "margin"]
@@ -205,8 +205,7 @@ class raw_env(AECEnv, EzPickle):  # noqa: N801 - PettingZoo's name for it
     def _end_hole(self, hole: Hole) -> None:
         scores = hole.scores()
         self._totals = tuple(map(sum, zip(self._totals, scores, strict=True)))
-        for agent in self.agents:
-            mine = scores[self._seat_of[agent]]
+        for agent, mine in zip(self.agents, scores, strict=True):
             others = 0.0 if self._reward == "strokes" else (sum(scores) - mine) / (self._seats - 1)
             self.rewards[agent] = others - mine
         if self._number < self._holes:

@@ -45,9 +45,7 @@ LETTERS = "nora"
 """Letters of `known` in a view, for a card known to: no seat, its owner (r: see `fields`), all."""
 
 _BY_VIEW = {(shape.cards, shape.known): shape for shape in SHAPES.values()}
-_ACTIONS = {
-    game: {move: action for action, move in enumerate(moves)} for game, moves in MOVES.items()
-}
+_ACTIONS = {game: {move: at for at, move in enumerate(moves)} for game, moves in MOVES.items()}
 
 
 def encode(game: str, move: str) -> int:
@@ -116,10 +114,9 @@ def observe(view: Mapping[str, Any]) -> list[int]:
         0 if ended_by is None else (ended_by - seat - 1) % seats + 1,
         *(view["turns"][other] for other in clockwise),
     ]
-    for other in clockwise:
-        grid = view["grids"][other]
-        numbers += map(code, grid) if grid else [0] * cards  # a seat that sits out a playoff
+    for other in clockwise:  # a seat that sits out a playoff has no cards
+        numbers += map(code, view["grids"][other] or [None] * cards)
     if known is not None:
         for other in clockwise:
-            numbers += map(LETTERS.index, known[other]) if known[other] else [0] * cards
+            numbers += map(LETTERS.index, known[other] or LETTERS[0] * cards)
     return [*numbers, *counts(view["pile"]), *counts(view["recycled"])]

@@ -20,6 +20,7 @@ import msgspec
 from arena import registry
 from arena.executors.ordered_pool import map_ordered
 from arena.model import Event, MatchRecord, UntrueError
+from arena.referee import HOLES
 from arena.replay.steps import unfold
 from arena.site import segments
 from arena.site.clearance import Clearance
@@ -28,7 +29,6 @@ from arena.site.state import Published
 from arena.site.view import BotView, EventView, Notable, Spread
 from arena.store import read_at
 
-HOLES = 9
 MOST_FAULTS = 50  # of a bot's faults on its page; the log has all of them
 ALONE = 200  # matches below which one process is as fast as several are with their start
 

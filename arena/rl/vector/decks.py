@@ -26,6 +26,7 @@ class RandomDecks:
     """Decks from numpy's default generator."""
 
     def __init__(self, pack: Sequence[int], seed: int | None) -> None:
+        self.size = len(pack)
         self._rng = np.random.default_rng(seed)
         self._codes = (np.searchsorted(np.unique(pack), pack) + 1).astype(np.uint32)
         self._pool = np.empty((0, len(pack)), np.int8)
@@ -40,10 +41,8 @@ class RandomDecks:
         return np.asarray(self._rng.permutation(codes))
 
     def _shuffled(self) -> Ints:
-        """Sorts cards by random keys, four times as fast as numpy's own shuffle.
-
-        Key and code lie in one number. Decks in which two keys are equal (2 in 10,000) are
-        dropped, so that every order is as likely as any other.
+        """Sort numbers of random key and code, four times as fast as numpy's shuffle. Decks with
+        two equal keys (2 in 10,000) are dropped, so that every order is as likely as any other.
         """
         shape = (_POOL, len(self._codes))
         keys = self._rng.integers(0, 1 << 32, shape, np.uint32, endpoint=False)
@@ -60,7 +59,7 @@ class DealtDecks:
     """The decks of `arena.deals`, under the pairing "practice"."""
 
     def __init__(self, pack: Sequence[int], deals: Deals) -> None:
-        self._pack = tuple(pack)
+        self._pack, self.size = tuple(pack), len(pack)
         self._cards = np.unique(pack)
         self._deals = deals
         self._decks: dict[int, HoleDeck] = {}  # by row of the batch

@@ -19,8 +19,6 @@ _TAKE, _SWAP = _KINDS["take"], _KINDS["swap"]
 _TEE, _TURN, _DRAWN = 0, 1, 2
 _ALL_DOWN = (1 << _SIZE) - 1
 
-_TEES = list(combinations(range(_SIZE), 2))
-
 
 def _legal() -> Ints:
     legal = np.zeros((_DRAWN + _ALL_DOWN + 1, len(_MOVES)), np.bool_)
@@ -39,7 +37,7 @@ def _legal() -> Ints:
 
 _UP = [sum(1 << int(at) for at in move.split()[1:]) for move in _MOVES]  # what a move turns up
 _LEFT_DOWN = np.array([_ALL_DOWN & ~up for up in _UP])
-_FIRST, _SECOND = (np.array([tee[which] for tee in _TEES]) for which in (0, 1))
+_TEES = np.array(list(combinations(range(_SIZE), 2))).T  # positions of the two cards, by action
 
 _COLUMNS = _SIZE // 2
 _VALUE = np.array([0, -5, *range(_CODES - 1)])  # by code
@@ -106,7 +104,7 @@ class PlayNineEnv(VectorEnv):
 
     def _tee_off(self, rows: Ints, actions: Ints) -> None:
         places = self._place.take(rows)
-        for position in (_FIRST, _SECOND):
+        for position in _TEES:
             at = self._row_cells.take(rows) + places * _SIZE + position.take(actions)
             self._shown[at] = self._cards.take(at)
         self._turn_up(rows, places, actions)

@@ -71,8 +71,9 @@ class VectorEnv(ABC):
         self._cards: Ints = np.zeros(batch * self._width, np.int8)
         self._pile: Ints = np.zeros(batch * self._codes, np.int16)
         self._recycled: Ints = np.zeros((batch, self._codes), np.int16)
-        self._stock: Ints = np.zeros(0, np.int8)
-        self._stock_width = 0
+        # The stock, and a cell for slots past its end, which is empty for ever.
+        self._stock_width = decks.size - seats * self._size
+        self._stock: Ints = np.zeros(batch * self._stock_width, np.int8)
         self._stock_left, self._held, self._top, self._place, self._turn = (
             np.zeros(batch, np.intp) for _ in range(5)
         )
@@ -91,14 +92,8 @@ class VectorEnv(ABC):
         self._clockwise_cells = cells.reshape(seats, -1)
         self._begun = (clockwise <= places[:, None]).astype(np.int16)
         """By place and seats clockwise from it: whether it has had its turn of this round."""
-        position = [int(move[-1]) if move[-1].isdigit() else None for move in self.moves]
-        self._cell = np.array(
-            [
-                self._width - 1 if at is None else place * self._size + at
-                for place in range(seats)
-                for at in position
-            ]
-        )
+        at = np.array([int(move[-1]) if move[-1].isdigit() else -1 for move in self.moves])
+        self._cell = np.where(at < 0, self._width - 1, places[:, None] * self._size + at).ravel()
         self._lay_out()
         self.reset()
 
@@ -135,9 +130,8 @@ class VectorEnv(ABC):
             ("ended", np.where(ended < 0, 0, (ended - place - 1) % self.seats + 1)),
         ):
             seen[:, self.fields[name].start] = values
-        seen[:, self.fields["turns"]] = (self._turn // self.seats)[:, None] + self._begun.take(
-            place, axis=0
-        )
+        begun = self._begun.take(place, axis=0)
+        seen[:, self.fields["turns"]] = (self._turn // self.seats)[:, None] + begun
         seen[:, self.fields["pile"]] = self._pile.reshape(self.batch, -1)[:, 1:]
         seen[:, self.fields["recycled"]] = self._recycled[:, 1:]
         cells = self._clockwise_cells.take(place, axis=0)
@@ -199,10 +193,6 @@ class VectorEnv(ABC):
         """Deal the holes that `deal` and `hole` name to these rows."""
         seats, dealt = self.seats, self.seats * self._size
         decks = self._decks.deal(rows, self.deal[rows], self.hole[rows])
-        if not self._stock_width:
-            # The stock, and a cell for slots past its end, which is empty for ever.
-            self._stock_width = decks.shape[1] - dealt
-            self._stock = np.zeros(self.batch * self._stock_width, np.int8)
         hands = decks[:, :dealt].reshape(-1, self._size, seats).transpose(0, 2, 1)
         self._cards.reshape(self.batch, -1)[rows, :-1] = hands.reshape(-1, dealt)
         self._stock.reshape(self.batch, -1)[rows, :-1] = decks[:, dealt + 1 :]
