@@ -30,6 +30,10 @@ ALLOW = 0x7FFF_0000
 KILL = 0x8000_0000
 _ERRNO = 0x0005_0000
 ALL_BITS = 0xFFFF_FFFF
+
+# More than any pid can be: a filter in which this was not replaced lets no process be signalled.
+MAIN_PROCESS = 0x7FFF_FF11
+MAIN_GROUP = -MAIN_PROCESS & ALL_BITS
 Instruction = tuple[int, int, int, int]  # struct sock_filter: code, jt, jf, k
 
 
@@ -80,8 +84,11 @@ def assemble(machine: int, foreign: int, spans: Sequence[Span]) -> bytes:
     return b"".join(struct.pack("=HBBI", *instruction) for instruction in code)
 
 
-def replace_constants(program: bytes, constants: dict[int, int]) -> bytes:
-    """The program with other constants in its comparisons for equality."""
+def for_process(program: bytes, pid: int) -> bytes:
+    """The filter adapted to the main process `pid`, as it numbers itself."""
+    if not 0 < pid < MAIN_PROCESS:
+        raise ValueError(f"no pid: {pid}")
+    constants = {MAIN_PROCESS: pid, MAIN_GROUP: -pid & ALL_BITS}
     found = bytearray(program)
     for at in range(0, len(program), 8):
         operation, _, _, constant = struct.unpack_from("=HBBI", program, at)

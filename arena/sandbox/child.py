@@ -22,7 +22,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NoReturn
 
 from arena.exhaustion import NO_PROCESSES, ran_out
-from arena.sandbox import kernel, mounts, removal, seccomp, subreaper, uids
+from arena.sandbox import bpf, kernel, mounts, removal, subreaper, uids
 
 ENV = "/usr/bin/env"
 """Gives the program exactly its environment, finds it by PATH, and ends with the well-known
@@ -280,4 +280,4 @@ def _restrict(plan: Mapping[str, Any], uid: int, keeper: int, scratch: str) -> N
         rights.append((scratch, may_write))
     kernel.landlock(options["abi"], rights)
     if plan["seccomp"]:
-        kernel.filter_calls(seccomp.for_process(bytes.fromhex(plan["seccomp"]), os.getpid()))
+        kernel.filter_calls(bpf.for_process(bytes.fromhex(plan["seccomp"]), os.getpid()))

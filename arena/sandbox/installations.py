@@ -1,9 +1,9 @@
 """Find the files and folders that an interpreter or a compiler outside the system's folders needs.
 
-An installation is recognised by one of a closed list of shapes, and only the parts that its shape
-names are exposed, never the folder that contains it: a prefix such as ~/.local or a home contains
-much that belongs to no runtime. A program that isn't one of a shape's programs exposes nothing.
-Whether a folder may be exposed at all (a home, the cache) is up to the caller.
+An installation is recognised by its shape: Python's, or one of installations.toml. Only the parts
+that the shape names are exposed, never the folder that contains it: a prefix such as ~/.local or a
+home contains much that belongs to no runtime. Any other program exposes nothing. Whether a folder
+may be exposed at all (a home, the cache) is up to the caller.
 """
 
 import contextlib
@@ -16,59 +16,18 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+from arena.sandbox.tables import table
 from arena.sandbox.visible import is_public
 
 SHAPES = "Python, node, a JDK, Go or Rust"  # for messages
 _PYTHON = re.compile(r"(python|pypy)(\d+(\.\d+)?)?[a-z]*")
-_JDK = ("jar", "java", "javac", "javap", "jdeps", "jlink", "jmod", "jshell")
-
-
-class _Shape(NamedTuple):
-    programs: tuple[str, ...]
-    marks: tuple[tuple[str, ...], ...]  # of each, one has to be there
-    parts: tuple[str, ...]
-    generic: bool
-
-
-_NODE_LIBRARIES = ("include/node", "lib/node_modules/npm", "lib/node_modules/corepack")
-_SHAPES = (
-    _Shape(
-        ("node",),
-        (("bin/node",), _NODE_LIBRARIES),
-        ("bin/node", *_NODE_LIBRARIES),
-        generic=False,
-    ),
-    _Shape(
-        _JDK,
-        (("bin/java",), ("lib/modules", "lib/rt.jar", "jre/lib/rt.jar")),
-        (*(f"bin/{name}" for name in _JDK), "conf", "include", "jmods", "jre", "lib", "release"),
-        generic=True,
-    ),
-    _Shape(
-        ("go", "gofmt"),
-        (("VERSION",), ("src/runtime",)),
-        ("bin/go", "bin/gofmt", "VERSION", "go.env", "lib", "pkg", "src"),
-        generic=True,
-    ),
-    _Shape(
-        ("cargo", "rustc", "rustdoc"),
-        (("lib/rustlib",),),
-        (
-            "bin/cargo", "bin/rustc", "bin/rustdoc", "lib/rustlib",
-            "lib/libLLVM*", "lib/librustc_driver*", "lib/libstd*", "lib/libtest*",
-        ),
-        generic=False,
-    ),
-)  # fmt: skip
 _ENVIRONMENT_PARTS = ("bin/py*", "lib/python3*", "lib/pypy3*", "pyvenv.cfg")
 
 
 class Installation(NamedTuple):
     prefix: Path
     parts: tuple[Path, ...]
-    generic: bool
-    """Whether parts have names such as `bin` or `lib`, which may contain other things as well: then
-    the prefix must belong to the runtime alone."""
+    generic: bool  # the prefix must belong to the runtime alone: see installations.toml
 
 
 def find_environment(program: Path) -> Installation | None:
@@ -122,10 +81,11 @@ def find_installation(program: Path) -> Installation | None:
             return _python(prefix, program)
         if program.parts[-5:-2] == ("lib", "node_modules", "npm"):  # what bin/npm links to
             prefix, name = program.parents[4], "node"
-        for shape in _SHAPES:
-            present = (any(_present(prefix, mark)) for mark in shape.marks)
-            if name in shape.programs and all(present):
-                return Installation(prefix, tuple(_present(prefix, shape.parts)), shape.generic)
+        for shape in table("installations")["shapes"]:
+            present = (any(_present(prefix, mark)) for mark in shape["marks"])
+            if name in shape["programs"] and all(present):
+                parts = tuple(_present(prefix, shape["parts"]))
+                return Installation(prefix, parts, shape["generic"])
     return None
 
 

