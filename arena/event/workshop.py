@@ -23,7 +23,7 @@ from arena.event.commands import check_line, command_line
 from arena.executors.cores import fair_jobs
 from arena.exhaustion import ran_out_in
 from arena.machine import Notify
-from arena.machine.preflight import SETTINGS, keep_promises
+from arena.machine.preflight import SETTINGS, judged, keep_promises
 from arena.model import Bot, Entrant, HostError, Limits, NotRun, Settings, StartError, UserError
 from arena.sandbox import Backend, wheel
 from arena.sandbox.client import Spawner
@@ -162,9 +162,8 @@ class Workshop:
             seats, series = terms.seats, terms.series
         self.room = 1
         if judge:
-            self.room = keep_promises(
-                self.limits, notify, seats=seats, series=series, jobs=jobs, flags=flags
-            )
+            found = judged(self.limits, seats=seats, series=series, jobs=jobs, flags=flags)
+            self.room = keep_promises(found, notify)
         """Matches at a time that have all that their bots are promised."""
         self.cache = default_cache()
         self.notify = notify

@@ -24,7 +24,7 @@ from arena.engine.pipes import Pipes
 from arena.machine.facts import this_machine
 from arena.machine.preflight import judged
 from arena.model import Bot, Entrant, Frozen, HostError, Machine, Settings
-from arena.sandbox import Backend, bwrap, inherited_limits
+from arena.sandbox import Backend, bwrap
 from arena.sandbox.client import Spawner
 from arena.sandbox.delays import counts_waits
 from arena.sandbox.guarantees import GAPS, GUARANTEES
@@ -114,7 +114,6 @@ class Checkup(Frozen, frozen=True, kw_only=True):
 def examine() -> Checkup:
     """Try everything. Takes a second or two."""
     host = Host()
-    inherited_limits.raise_open_files()
     settings = Settings(game=next(iter(registry.GAMES)))
     given = judged(settings.limits, seats=settings.seats, series=settings.series)
     tries: list[Tried] = []

@@ -10,21 +10,10 @@ from arena.sandbox import Launch, inherited_limits
 SETTINGS = ("--memory", "--tasks", "--scratch")  # the flags by which a command can promise less
 
 
-def keep_promises(
-    limits: Limits,
-    notify: Notify,
-    *,
-    seats: int = 1,
-    series: int = 1,
-    jobs: int | None = None,
-    flags: Collection[str] = (),
-) -> int:
-    """How many matches at a time can be played with all that their bots are promised: `jobs`, if
-    asked for, else one a core if there is room. HostError: not even one. `flags`: those of the
-    command by which less could be promised.
+def keep_promises(found: inherited_limits.Capacity, notify: Notify) -> int:
+    """How many matches at a time can be played with all that their bots are promised. HostError:
+    not even one.
     """
-    inherited_limits.raise_open_files()
-    found = judged(limits, seats=seats, series=series, jobs=jobs, flags=flags)
     if found.lack:
         raise HostError(f"bots would fail by a limit that is not theirs: {found.lack}")
     for note in found.notes:
@@ -35,12 +24,15 @@ def keep_promises(
 def judged(
     limits: Limits,
     *,
-    seats: int = 1,
-    series: int = 1,
+    seats: int,
+    series: int,
     jobs: int | None = None,
     flags: Collection[str] = (),
 ) -> inherited_limits.Capacity:
-    """The same as a report, for `arena doctor`."""
+    """What can be kept of these promises: `jobs` matches at a time, if they are asked for, else one
+    a core. `flags`: those of the command by which less could be promised.
+    """
+    inherited_limits.raise_open_files()
     promise = Launch(
         run=(),
         root="",

@@ -45,7 +45,10 @@ class NoGroupsError(Exception):
 
 
 class Calls:
-    """All operations on the control group file system, so that a test can play the kernel."""
+    """All that is asked of the control group file system, so that a test can play the kernel."""
+
+    proc = PROC  # the folder with our `cgroup` and `mountinfo`
+    root = os.geteuid() == 0  # whether to act as root would
 
     def make(self, folder: Path) -> None:
         folder.mkdir(mode=0o755)
@@ -88,6 +91,9 @@ class Calls:
                 if os.getxattr(folder, name) == b"1":
                     return os.access(folder, os.W_OK)
         return False
+
+
+CALLS = Calls()
 
 
 class GroupPlace(NamedTuple):
@@ -155,12 +161,8 @@ def _unescaped(field: str) -> str:
     return re.sub(r"\\([0-7]{3})", lambda found: chr(int(found[1], 8)), field)
 
 
-def as_root(root: bool | None) -> bool:  # noqa: FBT001 - passed on as it came
-    return os.geteuid() == 0 if root is None else root
-
-
-def places(found: Membership, calls: Calls, *, root: bool | None) -> Iterator[GroupPlace]:
-    """Where groups may be made, best first. `root`: act as root would; None: as who we are."""
+def places(found: Membership, calls: Calls) -> Iterator[GroupPlace]:
+    """Where groups may be made, best first."""
     own, top = found.own, found.top
     if found.version == 1:
         yield GroupPlace(own)
@@ -169,7 +171,7 @@ def places(found: Membership, calls: Calls, *, root: bool | None) -> Iterator[Gr
     above = own.parent
     if own != top and calls.delegated(above) and not calls.read(above / PROCS).split():
         yield GroupPlace(above, turn_on=True)
-    for folder in found.upwards() if as_root(root) else ():
+    for folder in found.upwards() if calls.root else ():
         is_root = not (folder / "cgroup.type").exists()  # only the root of all groups has none
         if is_root or MEMORY in calls.read(folder / SUBTREE).split():
             yield GroupPlace(folder, turn_on=is_root)

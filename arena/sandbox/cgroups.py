@@ -28,6 +28,7 @@ from arena.sandbox.cgroupfs import (
     ASK_CONTAINER,
     ASK_ROOT,
     ASK_SYSTEMD,
+    CALLS,
     MEMORY,
     PIDS,
     PROC,
@@ -270,17 +271,12 @@ class GroupSupport(NamedTuple):
     reason: str  # why there is none and what to do about it, in one line
 
 
-def find(
-    proc: Path = PROC, calls: Calls | None = None, *, root: bool | None = None
-) -> GroupSupport:
-    """Set up a hierarchy in the first place that works. May move this process, and forks. `proc`
-    has our `cgroup` and `mountinfo`; `root`: act as root would; None: as who we are.
-    """
-    calls = calls or Calls()
+def find(calls: Calls = CALLS) -> GroupSupport:
+    """Set up a hierarchy in the first place that works. May move this process, and forks."""
     reasons = []
     try:
-        ours = membership(proc)
-        for place in places(ours, calls, root=root):
+        ours = membership(calls.proc)
+        for place in places(ours, calls):
             try:
                 return GroupSupport(_opened(ours, place, calls), "")
             except OSError as error:
@@ -292,11 +288,10 @@ def find(
     return GroupSupport(None, reasons[0])  # that of the best place
 
 
-def sweep(proc: Path = PROC, calls: Calls | None = None, *, root: bool | None = None) -> None:
+def sweep(calls: Calls = CALLS) -> None:
     """Remove what killed spawners have left, in all places where ours could be."""
-    calls = calls or Calls()
     with contextlib.suppress(OSError, NoGroupsError):
-        for place in places(membership(proc), calls, root=root):
+        for place in places(membership(calls.proc), calls):
             _sweep_stale(calls, place.folder)
 
 

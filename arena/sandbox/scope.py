@@ -13,28 +13,22 @@ import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 
-from arena.sandbox.cgroupfs import PROC, Calls, NoGroupsError, as_root, membership, places
+from arena.sandbox.cgroupfs import CALLS, Calls, NoGroupsError, membership, places
 
 PASSED = ("XDG_RUNTIME_DIR", "DBUS_SESSION_BUS_ADDRESS")  # how systemd-run finds the manager
 OPTIONS = ("--user", "--scope", "--quiet", "--collect", "-p", "Delegate=yes", "--")
 TRIAL_S = 10.0  # it takes 30 ms; at login, while the manager is still starting, a second or two
 
 
-def launch_prefix(
-    environ: Mapping[str, str] = os.environ,
-    proc: Path = PROC,
-    calls: Calls | None = None,
-    *,
-    root: bool | None = None,
-) -> list[str]:
+def launch_prefix(environ: Mapping[str, str] = os.environ, calls: Calls = CALLS) -> list[str]:
     """The prefix of a spawner's command; empty if that is needless or impossible."""
     try:
-        ours = membership(proc)
+        ours = membership(calls.proc)
     except NoGroupsError:
         return []
-    if as_root(root) or ours.version == 1:
+    if calls.root or ours.version == 1:
         return []
-    if any(not place.step_down for place in places(ours, calls or Calls(), root=False)):
+    if any(not place.step_down for place in places(ours, calls)):
         return []  # there is a place already, and not our own group, which holds us
     tool = shutil.which("systemd-run", path=environ.get("PATH", os.defpath))
     runtime = Path(environ.get("XDG_RUNTIME_DIR") or "/nonexistent")

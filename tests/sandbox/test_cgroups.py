@@ -108,7 +108,8 @@ class Kernel(Calls):
         (self.proc / "mountinfo").write_text(OTHER_MOUNTS + mount)
 
     def find(self, *, root=False):
-        return cgroups.find(self.proc, self, root=root)
+        self.root = root
+        return cgroups.find(self)
 
     def holds(self, folder):
         pids = (folder / "cgroup.procs").read_text().split()
@@ -442,7 +443,7 @@ def test_root_in_a_container(tmp_path):
     assert "holds 1 other processes" in reason
     ours = membership(kernel.proc)
     only = GroupPlace(kernel.top, step_down=True, turn_on=True)
-    assert [only] == list(places(ours, kernel, root=True))
+    assert [only] == list(places(ours, kernel))
 
 
 def test_reason_of_the_best_place(v2):
@@ -512,7 +513,9 @@ def test_nothing_there(tmp_path, cgroup, mountinfo, words):
     if cgroup is not None:
         (tmp_path / "cgroup").write_text(cgroup)
         (tmp_path / "mountinfo").write_text(OTHER_MOUNTS + mountinfo)
-    hierarchy, reason = cgroups.find(tmp_path)
+    calls = Calls()
+    calls.proc = tmp_path
+    hierarchy, reason = cgroups.find(calls)
     assert hierarchy is None
     assert words in reason
     assert "\n" not in reason
@@ -825,6 +828,7 @@ from arena.sandbox.cgroupfs import Calls, GroupPlace, membership, places
 
 class Stand(Calls):
     # A controller that version 2 has here plays the part of memory; all else is the kernel's.
+    proc, root = Path(sys.argv[3]), False
     def write(self, path, text):
         if path.name == "memory.max":
             return
@@ -843,7 +847,7 @@ Path(sys.argv[3], "cgroup").write_text(where() + "\\n")
 mounts = Path("/proc/self/mountinfo").read_text()
 Path(sys.argv[3], "mountinfo").write_text(mounts)
 print("before", where().endswith(own.name))
-found = cgroups.find(Path(sys.argv[3]), Stand(), root=False)
+found = cgroups.find(Stand())
 assert found.hierarchy, found.reason
 print("stepped", where().endswith("/spawner"), (own / "cgroup.subtree_control").read_text().split())
 group = found.hierarchy.group("bot-1", memory_mb=64, tasks=16)

@@ -49,7 +49,9 @@ class Session:
         self.tool.chmod(0o755)
 
     def launcher(self, *, calls=None, root=False):
-        return scope.launch_prefix(self.environ, self.proc, calls, root=root)
+        calls = calls or Calls()
+        calls.proc, calls.root = self.proc, root
+        return scope.launch_prefix(self.environ, calls)
 
     def calls(self):
         path = self.runtime / "calls"
