@@ -2,9 +2,10 @@
 
 The session and the referee decide whether something is a fault; this module names the likely
 mistake. Stronger evidence comes first: how the process died, then what it did not write, then what
-it wrote. `lines.py` judges a line; `mistakes.toml` has the words.
+it wrote. `lines.py` judges a line; `mistakes.toml` has our words, `runtimes.toml` those of others.
 """
 
+import functools
 import re
 from collections.abc import Sequence
 
@@ -100,52 +101,14 @@ def _silence(facts: Facts) -> Diagnosis:
     return Diagnosis(Mistake.NO_ANSWER if facts.left else Mistake.STUCK)
 
 
-# Modules that the program itself imports; a path (`/bot/bot.js`) comes from the command.
-_NO_MODULE = re.compile(
-    r"No module named '?(?P<python>[\w.]+)'?"
-    r"|Cannot find (?:module|package) '(?P<node>[^'/][^']*)'"
-    r"|Can't locate (?P<perl>\S+) in @INC|cannot load such file -- (?P<ruby>\S+)"
-    r"|module '(?P<lua>[^']+)' not found"
-)
-# Only as the last words of an interpreter: any log could have such a line.
-_NOT_THERE = (
-    r"No such file or directory|command not found|Cannot find module"
-    r"|error while loading shared libraries|can't open file|Could not find or load main class"
-    r"|ClassNotFoundException|executable file not found|spawn \S+ ENOENT|Cannot run program"
-)
-_MISSING_PROGRAM = re.compile(
-    r"command not found|executable file not found|spawn \S+ ENOENT|Cannot run program"
-    r"|_execute_child|fork/exec|\bexec(?:v\w*)?:|bad interpreter|can't open file|Cannot find module"
-    r"|error while loading shared libraries|Could not find or load main class"
-    r"|ClassNotFoundException"
-)
-"""Those that name a program, or a part of one."""
-_MISSING_FILE = re.compile(
-    r"No such file or directory:? '(?P<python>[^']+)'"
-    r"|ENOENT: no such file or directory, \w+ '(?P<node>[^']+)'"
-    r"|(?:FileNotFoundException|NoSuchFileException): (?P<java>[^\s(]+)"
-    r"|open (?P<go>\S+): no such file or directory"
-    r"|(?:^|[\s'\"])(?P<name>[^\s:'\"]+)['\"]?: No such file or directory"
-    r"|(?P<none>No such file or directory|ENOENT|NoSuchFile)",
-    re.MULTILINE,
-)
-_NOT_RUN = r"Permission denied|Exec format error|cannot execute|bad interpreter"
-_TRACEBACK = re.compile(
-    r"^(Traceback \(most recent call last\):|Exception in thread|panic: |thread '.*' panicked"
-    r"|[ \t]+at [^(\n]*\(.*\)|node:.*|\w*(Error|Exception|Interrupt)\b.*|terminate called"
-    r"|.*: line \d+: .*|lua\S*: .*|.* at \S+ line \d+\b.*|\S+\.rb:\d+:in .*)",
-    re.MULTILINE,
-)
-_EXCEPTION = re.compile(
-    r"^(?:\S*: )?(?:Uncaught |Caused by: )?[\w.$]*(?:Error|Exception|Interrupt|panic)\b.*$|"
-    r"^thread '.*' panicked.*$|^panic: .*$|^Exception in thread.*$",
-    re.MULTILINE,
-)
+@functools.cache
+def _pattern(name: str, form: str = "{}") -> re.Pattern[str]:
+    return re.compile(form.format("|".join(table("runtimes")[name])), re.MULTILINE)
 
 
 def last_exception(stderr: str) -> str:
     """The line of a traceback that says what happened; empty if there is none."""
-    found = _EXCEPTION.findall(stderr)
+    found = _pattern("exception").findall(stderr)
     return found[-1].strip() if found else ""
 
 
@@ -175,35 +138,33 @@ def _end(facts: Facts) -> Diagnosis:
 
 
 def _exit_status(facts: Facts) -> Diagnosis:
-    refusal = _refusal(facts.stderr)
-    if refusal:
+    if refusal := _refusal(facts.stderr):
         return refusal
     exception = last_exception(facts.stderr)
-    if module := _NO_MODULE.search(facts.stderr):
-        name = module[module.lastgroup or 0]
-        return Diagnosis(
-            Mistake.NO_MODULE, f"The module {name} is missing.{unnamed_lock(facts.files)}"
-        )
+    if module := _pattern("no_module").search(facts.stderr):
+        name, lock = module[module.lastgroup or 0], unnamed_lock(facts.files)
+        return Diagnosis(Mistake.NO_MODULE, f"The module {name} is missing.{lock}")
     if facts.status != "exit 127" and (missing := _missing_file(facts)):
         return missing
     starting = facts.expected is Expected.READY
-    for mistake, pattern, status in (
-        (Mistake.NOT_FOUND, _NOT_THERE, "exit 127"),
-        (Mistake.NOT_EXECUTABLE, _NOT_RUN, "exit 126"),
+    for mistake, words, status in (
+        (Mistake.NOT_FOUND, "not_there", "exit 127"),
+        (Mistake.NOT_EXECUTABLE, "not_run", "exit 126"),
     ):
-        found = re.search(f"^.*(?:{pattern}).*$", facts.stderr, re.MULTILINE)
-        early = starting or (mistake is Mistake.NOT_FOUND and _MISSING_PROGRAM.search(facts.stderr))
+        found = _pattern(words, "^.*(?:{}).*$").search(facts.stderr)
+        program = _pattern("missing_program").search(facts.stderr)
+        early = starting or (mistake is Mistake.NOT_FOUND and program)
         if facts.status == status or (early and found):
             return Diagnosis(mistake, exception or (found[0].strip() if found else ""))
-    if exception or _TRACEBACK.search(facts.stderr):
+    if exception or _pattern("traceback").search(facts.stderr):
         return Diagnosis(Mistake.EXCEPTION, exception)
     return Diagnosis(Mistake.STATUS, f"It exited with {facts.status.replace('exit', 'status')}.")
 
 
 def _missing_file(facts: Facts) -> Diagnosis | None:
     """A file that it opened, not a program that it started."""
-    found = _MISSING_FILE.search(facts.stderr)
-    if found is None or _MISSING_PROGRAM.search(facts.stderr):
+    found = _pattern("missing_file").search(facts.stderr)
+    if found is None or _pattern("missing_program").search(facts.stderr):
         return None
     name = found[found.lastgroup or 0]
     if found.lastgroup == "none":
