@@ -23,7 +23,7 @@ import msgspec
 
 from arena.exhaustion import why_not, why_not_started
 from arena.model import HostError
-from arena.sandbox import Exited, SpawnPlan, Started, cgroups, scope
+from arena.sandbox import Exited, SpawnPlan, Started, cgroups, kernel, scope
 from arena.sandbox.residence import Residence
 
 SCRIPT = Path(__file__).with_name("spawner.py")
@@ -187,8 +187,5 @@ class Spawner:
         """Wait for its end. A wait() with a timeout polls, and is late by up to 50 ms."""
         if self._process.poll() is not None:
             return True
-        handle = os.pidfd_open(self._process.pid)
-        try:
+        with kernel.closing(os.pidfd_open(self._process.pid)) as handle:
             return bool(select.select([handle], [], [], CLOSE_S)[0])
-        finally:
-            os.close(handle)

@@ -121,15 +121,13 @@ class Disk:
             except OSError as error:
                 self._refused(error, expected)
                 continue
-            try:
+            with kernel.closing(folder):
                 if os.path.samestat(os.fstat(folder), expected):
                     for name, inner in self._list(folder, expected):
                         if stat.S_ISDIR(inner.st_mode):
                             todo.append((f"{path}/{name}", inner))
                         if self._files % _ENTRIES == 0:
                             yield
-            finally:
-                os.close(folder)
             yield
 
     def _list(self, folder: int, itself: os.stat_result) -> Iterator[tuple[str, os.stat_result]]:

@@ -69,6 +69,14 @@ def _syscall(name: str, number: int, *arguments: object) -> int:
     return _checked(_libc.syscall(ctypes.c_long(number), *whole), name)
 
 
+@contextlib.contextmanager
+def closing(descriptor: int) -> Iterator[int]:
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
 def prctl(option: int, value: int) -> None:
     zero = ctypes.c_ulong(0)
     _checked(_libc.prctl(option, ctypes.c_ulong(value), zero, zero, zero), "prctl")
@@ -158,25 +166,20 @@ def landlock(abi: int, rights: Iterable[tuple[str, int]]) -> None:
     ruleset = struct.pack("QQQ", handled, _NET_TCP, _SCOPE_ABSTRACT_SOCKETS_AND_SIGNALS)
     size = 8 if abi < 4 else 16 if abi < 6 else 24
     name = "landlock_create_ruleset"
-    rules = _syscall(name, _SYS_LANDLOCK_CREATE_RULESET, ruleset[:size], size, 0)
-    try:
+    with closing(_syscall(name, _SYS_LANDLOCK_CREATE_RULESET, ruleset[:size], size, 0)) as rules:
         for path, wanted in rights:
             try:
-                handle = os.open(path, os.O_PATH | os.O_CLOEXEC)
+                opened = os.open(path, os.O_PATH | os.O_CLOEXEC)
             except FileNotFoundError:
                 continue
-            try:
+            with closing(opened) as handle:
                 allowed = wanted & handled
                 if not stat.S_ISDIR(os.fstat(handle).st_mode):
                     allowed &= _FOR_FILES
                 rule = struct.pack("=Qi", allowed, handle)  # struct landlock_path_beneath_attr
                 kind = _LANDLOCK_RULE_PATH_BENEATH
                 _syscall(f"landlock_add_rule {path}", _SYS_LANDLOCK_ADD_RULE, rules, kind, rule, 0)
-            finally:
-                os.close(handle)
         _syscall("landlock_restrict_self", _SYS_LANDLOCK_RESTRICT_SELF, rules, 0)
-    finally:
-        os.close(rules)
 
 
 def reserve(size: int) -> int:
@@ -241,16 +244,12 @@ def bind_as(source: int, target: str, namespace: int) -> None:
     """Like `bind`, read-only and with owners translated by the maps of a user namespace."""
     flags = _AT_EMPTY_PATH | _AT_RECURSIVE
     flags_of_open = flags | _OPEN_TREE_CLONE | os.O_CLOEXEC
-    tree = _syscall("open_tree", _SYS_OPEN_TREE, source, b"", flags_of_open)
-    try:
-        wanted = _MOUNT_ATTR_IDMAP | _MOUNT_ATTR_RDONLY_NOSUID_NODEV
-        attr = struct.pack("QQQQ", wanted, 0, 0, namespace)  # struct mount_attr: set, clear
+    wanted = _MOUNT_ATTR_IDMAP | _MOUNT_ATTR_RDONLY_NOSUID_NODEV
+    attr = struct.pack("QQQQ", wanted, 0, 0, namespace)  # struct mount_attr: set, clear
+    with closing(_syscall("open_tree", _SYS_OPEN_TREE, source, b"", flags_of_open)) as tree:
         _syscall("mount_setattr", _SYS_MOUNT_SETATTR, tree, b"", flags, attr, len(attr))
-        path = os.fsencode(target)
-        flags = _MOVE_MOUNT_F_EMPTY_PATH
-        _syscall("move_mount", _SYS_MOVE_MOUNT, tree, b"", _AT_FDCWD, path, flags)
-    finally:
-        os.close(tree)
+        to = (_AT_FDCWD, os.fsencode(target), _MOVE_MOUNT_F_EMPTY_PATH)
+        _syscall("move_mount", _SYS_MOVE_MOUNT, tree, b"", *to)
 
 
 def user_namespace(uid_map: str, gid_map: str) -> int:

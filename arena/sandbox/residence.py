@@ -68,11 +68,8 @@ class Residence:
             return _Mapping(identity)
         start = address = kernel.reserve(size)
         for path, length in sizes.items():
-            handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
-            try:
-                kernel.map_at(address, handle, length)
-            finally:
-                os.close(handle)
+            with kernel.closing(os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)) as file:
+                kernel.map_at(address, file, length)
             address += _whole_pages(length)
         kernel.populate(start, size)
         return _Mapping(identity, start, size, len(sizes))

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from arena.sandbox import removal
+from arena.sandbox import kernel, removal
 
 
 @contextmanager
@@ -48,10 +48,8 @@ def sweep(place: Path, prefix: str) -> None:
     """Remove the folders that killed processes have left."""
     for folder in place.glob(f"{prefix}*"):
         with suppress(OSError):  # it is gone, another user's, or held
-            lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
-            try:
+            opened = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+            with kernel.closing(opened) as lock:
                 if os.fstat(lock).st_uid == os.geteuid():
                     fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
                     removal.remove(str(folder))
-            finally:
-                os.close(lock)
