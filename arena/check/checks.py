@@ -15,7 +15,7 @@ from arena import registry
 from arena.check.conversation import Conversation, MistakeError
 from arena.check.examination import CheckSkipped, CheckWarning, Examination
 from arena.check.matches import ASCENDING, AlwaysPlayoff, fastest, play, slowest
-from arena.check.mistakes import Mistake, Section, unnamed_lock
+from arena.check.mistakes import Mistake, table, unnamed_lock
 from arena.check.packages import host_packages, is_python
 from arena.model import Bot
 from arena.system import clock
@@ -37,19 +37,18 @@ NEARLY_SLOW, NEARLY_FULL = 0.5, 0.9
 QUIET = 1
 UNPLAYED = "it couldn't play a match to its end"
 
-_S = Section
 _Run = Callable[[Examination, str], Awaitable[str]]
 
 
-class Check(msgspec.Struct, frozen=True):
+class Check(msgspec.Struct, frozen=True, kw_only=True):
     name: str
-    title: str  # what a bot that passes does
-    section: Section
     run: _Run
+    title: str  # this and the next three: see checks.toml
+    section: str
+    rule: str = ""
+    unusual: str = ""
     each_game: bool = False  # in every game, else in the first one
     first_steps: bool = False  # a bot that fails it can pass none of the checks after it
-    unusual: str = ""
-    """The check delivers lines as no referee does; how a bot that fails only here does work."""
     warns: Mistake | None = None
     """The warning for a bot that fails only because of how lines are delivered."""
     applies: Callable[[Bot], bool] = lambda _: True
@@ -58,29 +57,29 @@ class Check(msgspec.Struct, frozen=True):
 CHECKS: list[Check] = []
 
 
-def _check(name: str, title: str, section: Section, **more: Any) -> Callable[[_Run], _Run]:  # noqa: ANN401 - the fields of `Check`
+def _check(name: str, **more: Any) -> Callable[[_Run], _Run]:  # noqa: ANN401 - fields of `Check`
     def listed(run: _Run) -> _Run:
-        CHECKS.append(Check(name, title, section, run, **more))
+        CHECKS.append(Check(name=name, run=run, **table("checks")[name], **more))
         return run
 
     return listed
 
 
-@_check("start", "starts, and answers hello with ready", _S.HELLO, first_steps=True)
+@_check("start", first_steps=True)
 async def starts(exam: Examination, game: str) -> str:
     async with exam.talk(game) as talk:
         await talk.expect_silence(QUIET_S)
         return f"after {exam.ready_s * 1000:.0f} ms"
 
 
-@_check("answer", "answers its first questions", _S.ACT, first_steps=True)
+@_check("answer", first_steps=True)
 async def answers(exam: Examination, game: str) -> str:
     async with exam.talk(game) as talk:
         await play(talk, at_most=3, pause=QUIET_S)
         return f"the first after {talk.times[0] * 1000:.1f} ms"
 
 
-@_check("quiet", "says nothing unasked", _S.CONVERSATION)
+@_check("quiet")
 async def keeps_quiet(exam: Examination, game: str) -> str:
     """A whole match, with pauses in which nothing may be written; then idle processor use."""
     async with exam.talk(game) as talk:
@@ -115,7 +114,7 @@ async def _series(
     return f"{played}{of} matches, {decisions} decisions"
 
 
-@_check("few", "plays {game}, {fewest} players", _S.CONVERSATION, each_game=True)
+@_check("few", each_game=True)
 async def plays_few(exam: Examination, game: str) -> str:
     """The fewest players: any moves; up to the turn cap; a sorted pack (negative scores)."""
     if exam.unplayed and exam.unplayed[0] == game:
@@ -130,7 +129,7 @@ async def plays_few(exam: Examination, game: str) -> str:
     )
 
 
-@_check("many", "plays {game}, {most} players", _S.CONVERSATION, each_game=True)
+@_check("many", each_game=True)
 async def plays_many(exam: Examination, game: str) -> str:
     """The most players: long lists, reshuffles; at the last seat and at the first."""
     seats = registry.game(game).max_seats
@@ -138,7 +137,7 @@ async def plays_many(exam: Examination, game: str) -> str:
     return await _series(exam, exam.talk(game, seats), last, {"seat": 0})
 
 
-@_check("playoff", "plays {game}, playoff holes", _S.HELLO, each_game=True)
+@_check("playoff", each_game=True)
 async def plays_off(exam: Examination, game: str) -> str:
     """Holes 10 and 11: with the bot and without it."""
     matches = ({"seat": seat, "referee": AlwaysPlayoff} for seat in (2, 0))
@@ -159,21 +158,14 @@ def _with_unknown(line: bytes) -> bytes:
     return re.sub(below, lambda _: f"{{{_NEW},", text).encode()
 
 
-@_check(
-    "fields", "ignores fields that it doesn't know", _S.CHANGE, unusual="without the unknown fields"
-)
+@_check("fields")
 async def ignores_fields(exam: Examination, game: str) -> str:
     async with exam.talk(game) as talk:
         exam.deliver(talk, lambda line: (_with_unknown(line),))
         return f"{await play(talk, number=2)} decisions"
 
 
-@_check(
-    "messages",
-    "ignores messages that it doesn't know",
-    _S.CHANGE,
-    unusual="without the unknown messages",
-)
+@_check("messages")
 async def ignores_messages(exam: Examination, game: str) -> str:
     unknown = b'{"type":"weather","text":"sunny","x":[1,{"y":2}]}\n'
     async with exam.talk(game) as talk:
@@ -184,12 +176,7 @@ async def ignores_messages(exam: Examination, game: str) -> str:
         return f"{await play(talk, number=3)} decisions"
 
 
-@_check(
-    "pieces",
-    "reads lines however they arrive",
-    _S.CONVERSATION,
-    unusual="with lines that come one by one, in one piece",
-)
+@_check("pieces")
 async def reads_pieces(exam: Examination, game: str) -> str:
     """Lines in three pieces, cut anywhere; then several lines at a time."""
     written = 0
@@ -211,13 +198,7 @@ async def reads_pieces(exam: Examination, game: str) -> str:
     return f"{IN_PIECES} in pieces, then in bundles"
 
 
-@_check(
-    "crlf",
-    "reads lines that end in CR LF",
-    _S.CONVERSATION,
-    unusual="with lines that end in a newline alone",
-    warns=Mistake.NO_CRLF,
-)
+@_check("crlf", warns=Mistake.NO_CRLF)
 async def reads_windows(exam: Examination, game: str) -> str:
     """A warning only: no referee writes CR LF, but an author who tests by hand may."""
     async with exam.talk(game) as talk:
@@ -225,7 +206,7 @@ async def reads_windows(exam: Examination, game: str) -> str:
         return f"{await play(talk, number=9, at_most=IN_PIECES)} decisions"
 
 
-@_check("long", "reads long lines", _S.MESSAGES, unusual="with short lines")
+@_check("long")
 async def reads_long(exam: Examination, game: str) -> str:
     """Questions of nearly 32 KiB."""
 
@@ -238,7 +219,7 @@ async def reads_long(exam: Examination, game: str) -> str:
         return f"{await play(talk, number=6, at_most=IN_PIECES)} of {LONG_LINE} bytes"
 
 
-@_check("packages", "brings its packages along", _S.WHERE, applies=is_python)
+@_check("packages", applies=is_python)
 async def brings_packages(exam: Examination, _: str) -> str:
     found = await host_packages(exam)
     if not found:
@@ -247,7 +228,7 @@ async def brings_packages(exam: Examination, _: str) -> str:
     raise CheckWarning(Mistake.HOST_PACKAGE, text)
 
 
-@_check("time", "keeps well within its time", _S.LIMITS)
+@_check("time")
 async def in_time(exam: Examination, _: str) -> str:
     _skip_after(exam, Mistake.TOO_SLOW, Mistake.SPENT, Mistake.ENDLESS)
     p50, p99, most = percentiles(exam.times)
@@ -266,7 +247,7 @@ async def in_time(exam: Examination, _: str) -> str:
     return detail
 
 
-@_check("memory", "keeps within its memory", _S.LIMITS)
+@_check("memory")
 async def in_memory(exam: Examination, _: str) -> str:
     _skip_after(exam, Mistake.MEMORY, Mistake.NO_MEMORY)
     detail = f"peak {exam.memory_mb:.0f} of {exam.limits.memory_mb} MB"
@@ -276,7 +257,7 @@ async def in_memory(exam: Examination, _: str) -> str:
     return detail
 
 
-@_check("idle", "waits without computing", _S.LIMITS)
+@_check("idle")
 async def waits_idly(exam: Examination, _: str) -> str:
     if exam.unplayed:
         raise CheckSkipped(UNPLAYED)
@@ -300,7 +281,7 @@ def percentiles(seconds: Sequence[float]) -> tuple[float, float, float]:
     return p50, p99, most
 
 
-@_check("repeat", "plays the same again with the same seed", _S.MESSAGES)
+@_check("repeat")
 async def repeats(exam: Examination, game: str) -> str:
     """The same lines to two processes must give the same moves; other fields may differ."""
     moves = []
@@ -315,7 +296,7 @@ async def repeats(exam: Examination, game: str) -> str:
     return f"{len(moves[0])} decisions, twice"
 
 
-@_check("leave", "leaves after bye and at the end of its input", _S.CONVERSATION)
+@_check("leave")
 async def leaves(exam: Examination, game: str) -> str:
     """`bye` in one process, the end of the input in another one."""
     for what in ("`bye`", "the end of its input"):

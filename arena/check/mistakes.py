@@ -1,7 +1,7 @@
 """Every mistake that `arena check` can name, the evidence for one, and what is said of it.
 
 `conversation.py` gathers evidence (`Facts`), `diagnosis.py` makes a `Diagnosis` of it. The words
-are in `mistakes.toml` and `languages.toml`. To add a mistake: a member of `Mistake`, its words, and
+are in `mistakes.toml`, `languages.toml`. To add a mistake: a member of `Mistake`, its words, and
 the place in `diagnosis.py`, `lines.py` or `checks.py` that recognises it.
 """
 
@@ -21,22 +21,8 @@ import msgspec
 SPINS = 0.1
 
 
-class Section(enum.StrEnum):
-    """Headings of protocol/SPEC.md, without their numbers."""
-
-    CONVERSATION = "The conversation"
-    MESSAGES = "Messages"
-    HELLO = "`hello`"
-    READY = "`ready`"
-    ACT = "`act`"
-    LIMITS = "Limits and time"
-    FAULTS = "Faults"
-    WHERE = "Where your program runs"
-    CHANGE = "What may change"
-
-
 class Rule(NamedTuple):
-    section: Section
+    section: str  # of protocol/SPEC.md, without its number
     text: str
 
 
@@ -122,8 +108,7 @@ class Mistake(enum.Enum):
 
     @property
     def rule(self) -> Rule:
-        section, text = table("mistakes")["rules"][table("mistakes")[self.value]["rule"]]
-        return Rule(Section(section), text)
+        return Rule(*table("mistakes")["rules"][table("mistakes")[self.value]["rule"]])
 
     @property
     def advice(self) -> str:

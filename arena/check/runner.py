@@ -16,7 +16,7 @@ from arena import registry
 from arena.check.checks import CHECKS, Check, percentiles
 from arena.check.conversation import MistakeError
 from arena.check.examination import CheckSkipped, CheckWarning, Examination, has_windows_lines
-from arena.check.mistakes import Diagnosis, Facts, Mistake, Section
+from arena.check.mistakes import Diagnosis, Facts, Mistake
 from arena.check.report import CheckResult, Finding, Report, Status, Times, finding_of
 from arena.engine.pipes import Pipes
 from arena.engine.single_bot import open_solo
@@ -27,7 +27,6 @@ _ONE = (
     "With time after each line it did not happen: does it take all that it reads at once for one "
     "line?"
 )
-_CHANGE = "A bot ignores fields and messages that it doesn't know."
 FILES = 200  # names of a bot's files that are read, to guess its language
 
 
@@ -153,7 +152,7 @@ async def _compare_deliveries(
     else:
         finding = replace(
             finding,
-            rule=_CHANGE if check.section is Section.CHANGE else f"A bot {check.title}.",
+            rule=check.rule or f"A bot {check.title}.",
             section=check.section,
             advice=f"It works {check.unusual}: change how it reads them.",
         )

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
+from arena.check.checks import CHECKS
 from arena.check.diagnosis import diagnose, diagnose_start, last_exception
 from arena.check.mistakes import (
     Expected,
     Facts,
     Mistake,
-    Section,
     Trigger,
     in_language,
     language,
@@ -249,7 +249,12 @@ def test_an_event_s_start_has_the_same_names(message, line, status, unheard, cau
 def test_every_section_is_a_heading_of_the_specification():
     """A rule that is quoted can be found."""
     headings = re.findall(r"^#+ (?:[\d.]+ )?(.*?)(?: \(.*)?$", SPEC.read_text(), re.MULTILINE)
-    assert set(Section) <= set(headings)
+    sections = {section for section, _ in table("mistakes")["rules"].values()}
+    assert sections | {check.section for check in CHECKS} <= set(headings)
+
+
+def test_every_check_has_its_words():
+    assert [check.name for check in CHECKS] == [*table("checks")]
 
 
 def test_every_mistake_has_its_words():
