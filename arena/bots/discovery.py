@@ -36,7 +36,6 @@ from arena.bots.snapshot import (
     IGNORED,
     MAX_BYTES,
     File,
-    Snapshot,
     content_hash,
     event_copy,
     find,
@@ -138,13 +137,13 @@ class _Loader:
         try:
             with self._collect(entrant.id, shown):
                 snapshot = find(self.cache, entrant.hash) or self._retake(entrant, source)
-                found = _candidate(snapshot, Path(source or snapshot.folder), entrant)
+                found = _candidate(snapshot, Path(source or snapshot), entrant)
                 self.found[entrant.id] = found
                 self._check_tools(found)
         except _StrayError:
             self.roster.add(entrant.id, shown, "is no longer a bot")
 
-    def _retake(self, entrant: Entrant, source: str) -> Snapshot:
+    def _retake(self, entrant: Entrant, source: str) -> Path:
         if not source:
             raise BotError(
                 f"its snapshot ({entrant.hash[:12]}…) is no longer in the cache, and its path is "
@@ -155,7 +154,7 @@ class _Loader:
             now = content_hash(files)
             if now == entrant.hash:
                 snapshot = take(files, self.cache)
-                now = snapshot.hash
+                now = snapshot.name
             if now != entrant.hash:
                 raise BotError(
                     f"its content is not what was entered: entered {entrant.hash}, now {now}; put "
@@ -203,15 +202,15 @@ class _Loader:
 
 
 def _candidate(
-    snapshot: Snapshot, path: Path, known: Entrant | None = None, *, default: str = ""
+    snapshot: Path, path: Path, known: Entrant | None = None, *, default: str = ""
 ) -> Candidate:
-    stated = manifest.of_folder(snapshot.folder)
+    stated = manifest.of_folder(snapshot)
     if known is None:
         name = stated.name or _default_name(default, path)
-        version = stated.version or snapshot.hash[:VERSION_DIGITS]
-        id_, author, content = f"{name}@{version}", stated.author, snapshot.hash
+        version = stated.version or snapshot.name[:VERSION_DIGITS]
+        id_, author, content = f"{name}@{version}", stated.author, snapshot.name
         known = Entrant(id=id_, name=name, version=version, author=author, hash=content)
-    folder, source = str(snapshot.folder), str(_absolute(path))
+    folder, source = str(snapshot), str(_absolute(path))
     return Candidate(
         entrant=known, stated=stated, snapshot=folder, source=source, path=printable(path)
     )

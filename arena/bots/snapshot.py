@@ -64,11 +64,6 @@ class File(NamedTuple):
     executable: bool
 
 
-class Snapshot(NamedTuple):
-    hash: str
-    folder: Path
-
-
 def listing(folder: Folder, left_out: frozenset[str] = frozenset()) -> list[File]:
     """All files of a folder, sorted by path, without the names `left_out` directly in it."""
     top = folder.find("")
@@ -210,7 +205,7 @@ def make_plain(made: Path) -> tuple[int, int]:
     return files, size
 
 
-def find(cache: Path, content: str) -> Snapshot | None:
+def find(cache: Path, content: str) -> Path | None:
     """The snapshot with that content hash, if it is intact; a damaged one is discarded."""
     folder = cache / BOTS / content
     # A stranger's event may state any text as a hash: `..` too, which must not be discarded.
@@ -219,13 +214,13 @@ def find(cache: Path, content: str) -> Snapshot | None:
     with contextlib.suppress(SnapshotError), open_folder(folder) as intact:
         if content_hash(listing(intact)) == content:
             freeze_times(folder)
-            return Snapshot(content, folder)
+            return folder
     discard(folder)
     return None
 
 
-def take(files: list[File], cache: Path) -> Snapshot:
-    """Copy the files into the cache, unless they are there already."""
+def take(files: list[File], cache: Path) -> Path:
+    """Copy the files into the cache, unless they are there; the folder is named by their hash."""
     if kept := find(cache, content_hash(files)):
         return kept
     with scratch(cache, BOTS) as folder:
@@ -238,7 +233,7 @@ def take(files: list[File], cache: Path) -> Snapshot:
         with cache_errors(cache):
             set_modes(made, folders=0o755, files=0o444)
             publish(made, cache / BOTS / content)
-    return Snapshot(content, cache / BOTS / content)
+    return cache / BOTS / content
 
 
 def copy_to_event(entrants: Iterable[Entrant], folder: Path, *, cache: Path) -> None:
@@ -252,7 +247,7 @@ def copy_to_event(entrants: Iterable[Entrant], folder: Path, *, cache: Path) -> 
                     f"{printable(cache)}: a bot's snapshot has just vanished from there; try again"
                 )
             (folder / BOTS / content).mkdir()
-            copy_into(snapshot.folder, folder / BOTS / content)
+            copy_into(snapshot, folder / BOTS / content)
 
 
 def event_copy(folder: Path, content: str) -> Path | None:

@@ -87,7 +87,7 @@ def test_inner_links_are_followed(make, cache):
     folder = make("a", {"lib/f": "content"})
     (folder / "file").symlink_to("lib/f")
     (folder / "folder").symlink_to("lib")
-    taken = take(folder, cache).folder
+    taken = take(folder, cache)
     assert (taken / "file").read_text() == "content"
     assert not (taken / "file").is_symlink()
     assert (taken / "folder" / "f").read_text() == "content"
@@ -154,12 +154,12 @@ def test_snapshot_is_readable_by_all_and_writable_by_none(make, cache):
     (folder / "lib/f").chmod(0o600)
     taken = take(folder, cache)
     modes = {
-        str(path.relative_to(taken.folder)): stat.S_IMODE(path.stat().st_mode)
-        for path in [taken.folder, *taken.folder.rglob("*")]
+        str(path.relative_to(taken)): stat.S_IMODE(path.stat().st_mode)
+        for path in [taken, *taken.rglob("*")]
     }
     assert modes == {".": 0o755, "bot": 0o555, "lib": 0o755, "lib/f": 0o444}
-    assert taken.folder == cache / "bots" / taken.hash
-    assert hash_of(taken.folder) == taken.hash == hash_of(folder)
+    assert taken == cache / "bots" / taken.name
+    assert hash_of(taken) == taken.name == hash_of(folder)
 
 
 def test_an_edit_during_the_copy_gives_the_hash_of_what_was_copied(make, cache, monkeypatch):
@@ -173,20 +173,20 @@ def test_an_edit_during_the_copy_gives_the_hash_of_what_was_copied(make, cache, 
 
     monkeypatch.setattr(snapshot, "copy", edited)
     taken = take(folder, cache)
-    assert (taken.folder / "f").read_text() == "after!"
-    assert hash_of(taken.folder) == taken.hash
+    assert (taken / "f").read_text() == "after!"
+    assert hash_of(taken) == taken.name
 
 
 def test_damaged_snapshots_are_replaced(make, cache):
     """A cache that somebody has edited can't change what is played."""
     folder = make("a", {"f": "x"})
     taken = take(folder, cache)
-    (taken.folder / "f").chmod(0o644)
-    (taken.folder / "f").write_text("y")
-    assert find(cache, taken.hash) is None
+    (taken / "f").chmod(0o644)
+    (taken / "f").write_text("y")
+    assert find(cache, taken.name) is None
     again = take(folder, cache)
     assert again == taken
-    assert (again.folder / "f").read_text() == "x"
+    assert (again / "f").read_text() == "x"
 
 
 def test_a_race_for_one_snapshot_has_one_result(make, cache, monkeypatch):
@@ -195,7 +195,7 @@ def test_a_race_for_one_snapshot_has_one_result(make, cache, monkeypatch):
     first = take(folder, cache)
     monkeypatch.setattr(snapshot, "find", lambda *_: None)
     assert take(folder, cache) == first
-    assert [p.name for p in (cache / "bots").iterdir()] == [first.hash]
+    assert [p.name for p in (cache / "bots").iterdir()] == [first.name]
 
 
 def test_a_failed_copy_leaves_nothing(make, cache, monkeypatch):
@@ -307,7 +307,7 @@ def test_what_a_killed_build_left_is_cleaned_however_deep(tmp_path):
 def test_reading_leaves_no_time(make, cache):
     """Of nothing in an entry, folders included; an older entry is brought up to date."""
     kept_as = take(make("a", {"bot.py": "x", "inner/data": "y"}), cache)
-    entries = [kept_as.folder, *sorted(kept_as.folder.rglob("*"))]
+    entries = [kept_as, *sorted(kept_as.rglob("*"))]
 
     def times():
         return [path.lstat().st_atime_ns for path in entries]
@@ -321,7 +321,7 @@ def test_reading_leaves_no_time(make, cache):
     assert times() == kept == [READ_NS] * len(entries)
     for path in entries:
         os.utime(path, (1, 1))
-    assert find(cache, kept_as.hash) == kept_as
+    assert find(cache, kept_as.name) == kept_as
     read()
     assert times() == kept
     assert [1] * len(entries) == [path.lstat().st_mtime for path in entries]
