@@ -100,19 +100,17 @@ class Feeder:
             if isinstance(outcome, Ready):
                 # Its own log doesn't say whether it asks for less; it does.
                 self._script = self.spoken(lean=outcome.lean)
-                if not outcome.lean and any(
-                    isinstance(s.message, Next) for s in self._script.steps
-                ):
+                steps = self._script.steps
+                if not outcome.lean and any(isinstance(s.message, Next) for s in steps):
                     raise UserError(
                         "the transcript is of a bot that asks for `next`, and this one doesn't: "
                         "it would wait for an `act`"
                     )
             if isinstance(outcome, Failure):
                 return self._failed(step, outcome, last=last)
-            if isinstance(outcome, Answer):
-                same = self._answered(step, outcome, last=last)
-                if same is not None:
-                    return same
+            same = self._answered(step, outcome, last=last) if isinstance(outcome, Answer) else None
+            if same is not None:
+                return same
         return await self._over(solo)
 
     async def _outcome(
@@ -120,36 +118,30 @@ class Feeder:
     ) -> Ready | Answer | Failure:
         self._asked += isinstance(step.message, Act | Next)
         silent = last and self._script.kind in _TIME and step.said is None
+        starting = isinstance(step.message, Hello)
         seconds = self._patience(step)
+        ways_out = "waiting (Ctrl-C ends it; --timeout 2s sets a limit)"
         if silent and seconds > QUIET_S:
-            self.notify(
-                f"{self._where(step)}: here it said nothing in time; waiting "
-                "(Ctrl-C ends it; --timeout 2s sets a limit)"
-            )
+            self.notify(f"{self._where(step)}: here it said nothing in time; {ways_out}")
         patient = min(seconds, PATIENT_S)
         while (event := session.next_event()) is Pending.NEED_DATA:
             heard = await solo.line(patient)
             if isinstance(heard, Silence) and patient < seconds:
                 patient = seconds - patient
                 if not silent:
-                    self.notify(
-                        f"{self._where(step)}: no answer yet; waiting "
-                        "(Ctrl-C ends it; --timeout 2s sets a limit)"
-                    )
-                continue
-            if isinstance(heard, BotLine):
+                    self.notify(f"{self._where(step)}: no answer yet; {ways_out}")
+            elif isinstance(heard, BotLine):
                 session.receive(heard.data + b"\n")
             elif isinstance(heard, Flood):
                 session.receive(heard.held)
             elif isinstance(heard, Silence):
-                starting = isinstance(step.message, Hello)
                 kind = FaultKind.START if starting else FaultKind.TIMEOUT
                 message = f"no answer within {seconds * 1000:.0f} ms"
                 if heard.held:
                     message += f"; {len(heard.held)} bytes without a newline were received"
                 return Failure(kind=kind, message=message)
             else:
-                return solo.bot.end(starting=isinstance(step.message, Hello))
+                return solo.bot.end(starting=starting)
         if isinstance(event, WireFault):
             return Failure(
                 kind=event.kind, message=event.message, line=event.line, status=solo.bot.status()
@@ -170,12 +162,10 @@ class Feeder:
         illegal = legal is not None and answer.move not in legal
         same = not isinstance(recorded, Answer) or recorded.move == answer.move
         if last and self._script.kind is not None:
-            if self._script.kind is FaultKind.ILLEGAL and isinstance(recorded, Answer):
-                if same:
-                    return self._verdict(f"illegal: {answer.move!r}", same=True, step=step)
-                if illegal:
-                    what = f"illegal, another move: {answer.move!r}"
-                    return self._verdict(what, same=True, step=step)
+            meant = self._script.kind is FaultKind.ILLEGAL and isinstance(recorded, Answer)
+            if meant and (same or illegal):
+                what = "illegal" if same else "illegal, another move"
+                return self._verdict(f"{what}: {answer.move!r}", same=True, step=step)
             return self._verdict(f"it answered {answer.move!r}", same=False, step=step)
         if same:
             self._same += 1
