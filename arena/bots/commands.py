@@ -18,45 +18,18 @@ from msgspec.structs import replace
 from arena.bots.folder import Folder, open_folder, read_errors
 from arena.bots.interpreters import Command, MissingToolError, Toolbox
 from arena.bots.plain_text import BotError, did_you_mean, printable, split_words, toml_array
+from arena.sandbox.environment import INSIDE
+from arena.tables import table
 
-INSIDE = "/bot"  # where the sandbox shows the bot's folder
-
-LANGUAGES: dict[str, tuple[tuple[str, ...], ...]] = {
-    ".py": (("python3",),),
-    **dict.fromkeys((".js", ".mjs", ".cjs"), (("node",),)),
-    ".sh": (("bash",), ("sh",)),
-    ".pl": (("perl",),),
-    ".rb": (("ruby",),),
-    ".lua": (("lua",),),
-    ".php": (("php",),),
-    # mawk reads its input in blocks by default, and would wait for ever.
-    ".awk": (("gawk", "-f"), ("mawk", "-W", "interactive", "-f"), ("awk", "-f")),
-}
-"""Script suffixes, and what runs them without a #! line: the first that is installed."""
-
+_FILES = table("bots/files")
+LANGUAGES: dict[str, list[list[str]]] = _FILES["scripts"]
 _STEMS = ("bot", "main")
 HEAD = 4096  # bytes read of a file to tell its kind; kernels read at most 256
 _PROGRAMS = (b"\x7fELF", b"\xcf\xfa\xed\xfe", b"\xca\xfe\xba\xbe")
 _MARK = b"\xef\xbb\xbf"
 _KERNEL = ("/proc", "/dev", "/sys")
 
-_NATIVE = ["./bot"]
-_CPP = ("C++", ["c++", "-O2", "-o", "bot", "{name}"], _NATIVE)
-_SOURCES = {
-    ".c": ("C", ["cc", "-O2", "-o", "bot", "{name}"], _NATIVE),
-    **dict.fromkeys((".cpp", ".cc", ".cxx"), _CPP),
-    ".rs": ("Rust", ["rustc", "-O", "-o", "bot", "{name}"], _NATIVE),
-    ".go": ("Go", ["go", "build", "-o", "bot", "{name}"], _NATIVE),
-    ".java": ("Java", ["javac", "{name}"], ["java", "{stem}"]),
-}
-"""By suffix: the language, how it is built, how it is run."""
 _ARCHIVE = re.compile(r"\.(zip|tar|tgz|tar\.\w+|7z|rar)$", re.IGNORECASE)
-_OTHERS = {
-    ".ipynb": "is a notebook: save its code as a script (jupyter nbconvert --to script {name}); "
-    'a bot.toml beside it says run = ["python3", "{stem}.py"]',
-    ".jar": 'is a Java archive: a bot.toml beside it says run = ["java", "-jar", "{name}"]',
-    ".exe": "is a program for Windows: build it for Linux",
-}
 _LIKELY = ("bot", "main", "player", "agent", "run", "index", "app")
 
 
@@ -150,7 +123,7 @@ def _resolve_entry(folder: Path, toolbox: Toolbox) -> Command:
 
 
 def _resolve_tool(
-    words: tuple[str, ...], rest: tuple[str, ...], toolbox: Toolbox, *, anywhere: bool
+    words: Sequence[str], rest: tuple[str, ...], toolbox: Toolbox, *, anywhere: bool
 ) -> Command:
     path = Path(words[0])
     places = [Path(os.path.realpath(place)) for place in (path, *path.parents)]
@@ -245,8 +218,8 @@ def _resolve_own(name: str, rest: tuple[str, ...], folder: Path, toolbox: Toolbo
 def hint(name: str) -> str:
     """The end of a sentence that says what a file is and what to do; empty for an unknown kind."""
     path = PurePath(name)
-    if path.suffix in _SOURCES:
-        language, build, run = _SOURCES[path.suffix]
+    if path.suffix in _FILES["sources"]:
+        language, build, run = _FILES["sources"][path.suffix]
         how = f"build = {_named(build, path)} and run = {_named(run, path)}"
         return f"is {language} source: a bot.toml beside it says how, {how}"
     if path.suffix in LANGUAGES:
@@ -254,7 +227,7 @@ def hint(name: str) -> str:
         return f"is a script: a bot.toml beside it says run = {words}"
     if _ARCHIVE.search(name):
         return "is an archive: unpack it, and name the folder that its bot is in"
-    other = _OTHERS.get(path.suffix, "")
+    other: str = _FILES["others"].get(path.suffix, "")
     return other.format(name=printable(name), stem=printable(path.stem))
 
 

@@ -177,8 +177,7 @@ class _Loader:
         if earlier is candidate:
             return True
         if earlier.entrant.hash == candidate.entrant.hash:
-            note = f"{name} was given twice ({earlier.path}, {path}); taken once"
-            self.roster.notes += (note,)
+            self.roster.notes += (f"{name} was given twice ({earlier.path}, {path}); taken once",)
             return False
         self.out.add(name)
         raise BotError(

@@ -190,8 +190,7 @@ class Folder:
         while waiting:
             name = waiting.pop()
             if name == ".." and not place:
-                above = Path(self._root).parent
-                waiting = self._way_to(above.joinpath(*reversed(waiting)), path)
+                waiting = self._way_to(Path(self._root).parent.joinpath(*reversed(waiting)), path)
             elif name == "..":
                 place.pop()
             elif name not in {"", "."}:

@@ -15,10 +15,11 @@ from arena import registry
 from arena.check.conversation import Conversation, MistakeError
 from arena.check.examination import CheckSkipped, CheckWarning, Examination
 from arena.check.matches import ASCENDING, AlwaysPlayoff, fastest, play, slowest
-from arena.check.mistakes import Mistake, table, unnamed_lock
+from arena.check.mistakes import Mistake, unnamed_lock
 from arena.check.packages import host_packages, is_python
 from arena.model import Bot
 from arena.system import clock
+from arena.tables import table
 from arena.wire.messages import Bye
 from arena.wire.session import encode
 
@@ -59,7 +60,7 @@ CHECKS: list[Check] = []
 
 def _check(name: str, **more: Any) -> Callable[[_Run], _Run]:  # noqa: ANN401 - fields of `Check`
     def listed(run: _Run) -> _Run:
-        CHECKS.append(Check(name=name, run=run, **table("checks")[name], **more))
+        CHECKS.append(Check(name=name, run=run, **table("check/checks")[name], **more))
         return run
 
     return listed

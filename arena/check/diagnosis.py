@@ -18,10 +18,10 @@ from arena.check.mistakes import (
     Facts,
     Mistake,
     Trigger,
-    table,
     unnamed_lock,
 )
 from arena.referee import Failure
+from arena.tables import table
 
 
 def diagnose(facts: Facts) -> Diagnosis:  # noqa: PLR0911 - one after another
@@ -103,7 +103,7 @@ def _silence(facts: Facts) -> Diagnosis:
 
 @functools.cache
 def _pattern(name: str, form: str = "{}") -> re.Pattern[str]:
-    return re.compile(form.format("|".join(table("runtimes")[name])), re.MULTILINE)
+    return re.compile(form.format("|".join(table("check/runtimes")[name])), re.MULTILINE)
 
 
 def last_exception(stderr: str) -> str:
@@ -114,7 +114,7 @@ def last_exception(stderr: str) -> str:
 
 def _refusal(stderr: str) -> Diagnosis | None:
     """Diagnose an operation that the sandbox refused, by the error messages of many runtimes."""
-    for name, words in table("mistakes").items():
+    for name, words in table("check/mistakes").items():
         pattern = f"^.*(?:{words['said']}).*$" if "said" in words else r"(?!)"
         if found := re.search(pattern, stderr, re.IGNORECASE | re.MULTILINE):
             return Diagnosis(Mistake(name), last_exception(stderr) or found[0].strip())
@@ -124,7 +124,7 @@ def _refusal(stderr: str) -> Diagnosis | None:
 def _end(facts: Facts) -> Diagnosis:
     if facts.status.startswith("signal"):
         name = facts.status.removeprefix("signal ")
-        meaning = f": {usual}" if (usual := table("mistakes")["signals"].get(name)) else ""
+        meaning = f": {usual}" if (usual := table("check/mistakes")["signals"].get(name)) else ""
         return _refusal(facts.stderr) or Diagnosis(Mistake.SIGNAL, f"{name}{meaning}.")
     if facts.status == "":
         return Diagnosis(Mistake.CLOSED_OUTPUT)

@@ -106,8 +106,7 @@ class Examination:
                 if talk.deliver is ordinary:  # longer lines, or pieces, take longer to answer
                     self.times += talk.times
                     self.spent = max([self.spent, *talk.spent])
-                ended = await solo.kill()
-                self.memory_mb = max(self.memory_mb, ended.memory_mb)
+                self.memory_mb = max(self.memory_mb, (await solo.kill()).memory_mb)
 
     def deliver(self, talk: Conversation, delivery: Delivery) -> None:
         """Deliver lines in another way from now on."""

@@ -6,15 +6,14 @@ the place in `diagnosis.py`, `lines.py` or `checks.py` that recognises it.
 """
 
 import enum
-import functools
 import posixpath
 import re
-import tomllib
 from collections.abc import Iterable, Sequence
-from importlib import resources
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import msgspec
+
+from arena.tables import table
 
 # Share of a core above which a bot computes, and below which it waits: little enough for a bot that
 # shares the core with many others, and far more than waiting takes.
@@ -104,21 +103,15 @@ class Mistake(enum.Enum):
     @property
     def title(self) -> str:
         """What is wrong, as the end of a sentence that begins with the bot."""
-        return str(table("mistakes")[self.value]["title"])
+        return str(table("check/mistakes")[self.value]["title"])
 
     @property
     def rule(self) -> Rule:
-        return Rule(*table("mistakes")["rules"][table("mistakes")[self.value]["rule"]])
+        return Rule(*table("check/mistakes")["rules"][table("check/mistakes")[self.value]["rule"]])
 
     @property
     def advice(self) -> str:
-        return str(table("mistakes")[self.value]["advice"])
-
-
-@functools.cache
-def table(name: str) -> dict[str, Any]:
-    """A file of words, read when the first are needed."""
-    return tomllib.loads((resources.files("arena.check") / f"{name}.toml").read_text("utf-8"))
+        return str(table("check/mistakes")[self.value]["advice"])
 
 
 Expected = enum.Enum("Expected", ["READY", "MOVE", "NOTHING"])
@@ -179,7 +172,7 @@ class Language(msgspec.Struct, frozen=True):
 
 def language(run: Sequence[str], files: Iterable[str] = ()) -> Language:
     """By the interpreter that runs it, else by the sources beside its program."""
-    languages = msgspec.convert(table("languages"), dict[str, Language]).values()
+    languages = msgspec.convert(table("check/languages"), dict[str, Language]).values()
     program = posixpath.basename(run[0]) if run else ""
     names = [*files]
     by_program = (s for s in languages if s.program and re.fullmatch(s.program, program))

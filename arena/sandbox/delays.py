@@ -64,8 +64,7 @@ def tasks(pids: Iterable[int], *, proc: str = PROC) -> dict[int, Task]:
                 ran, waited, turns = map(int, read(f"{folder}/task/{name}/schedstat").split())
             except OSError:
                 continue
-            waiting = stat[0] == _RUNNABLE
-            found[int(name)] = Task(ran * _NS, waited * _NS, turns, waiting)
+            found[int(name)] = Task(ran * _NS, waited * _NS, turns, stat[0] == _RUNNABLE)
     return found
 
 

@@ -195,8 +195,7 @@ class Disk:
 def _carries(path: str) -> bool:
     """Whether descriptors are in flight through a socket; of which files can't be found out."""
     folder, _, name = path.rpartition("/fd/")
-    text = read(f"{folder}/fdinfo/{name}")
-    _, found, rest = text.partition(b"scm_fds:")
+    _, found, rest = read(f"{folder}/fdinfo/{name}").partition(b"scm_fds:")
     return bool(found) and rest.split(maxsplit=1)[:1] != [b"0"]
 
 

@@ -5,9 +5,9 @@ A `Probe` lists those that its canary has checked, and that are open.
 
 from collections.abc import Mapping
 
-from arena.sandbox.tables import table
+from arena.tables import table
 
-_WORDS = table("guarantees")
+_WORDS = table("sandbox/guarantees")
 GUARANTEES: Mapping[str, str] = _WORDS["guarantees"]
 GAPS: Mapping[str, str] = _WORDS["gaps"]
 

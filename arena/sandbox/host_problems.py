@@ -20,7 +20,7 @@ import msgspec
 
 from arena.sandbox import bwrap, kernel, wheel
 from arena.sandbox.host import Host
-from arena.sandbox.tables import table
+from arena.tables import table
 
 LANDLOCK_SINCE = (5, 13)
 _GRUBBY = ("usr/sbin/grubby", "usr/bin/grubby")
@@ -125,13 +125,13 @@ class _Failure:
             return f"Install it beside the arena:\n{pip}"
         system = self.host.fields("etc/os-release", "=")
         for name in (system.get("ID", ""), *system.get("ID_LIKE", "").split()):
-            if command := table("host_problems")["installers"].get(name):
+            if command := table("sandbox/host_problems")["installers"].get(name):
                 return f"Install bubblewrap, 0.8 or newer:\n{command}"
         return "Install bubblewrap 0.8 or newer from your distribution."
 
 
 def _words(name: str) -> Mapping[str, str]:
-    found: Mapping[str, str] = table("host_problems")["problems"].get(name, {})
+    found: Mapping[str, str] = table("sandbox/host_problems")["problems"].get(name, {})
     return found
 
 
@@ -161,8 +161,7 @@ def _setuid_fails(f: _Failure) -> bool:
         mode = (f.host.root / f.tool.lstrip("/")).stat().st_mode
     except OSError:
         return False
-    said = "setuid" in f.text or "max_user_namespaces" in f.text
-    return bool(mode & stat.S_ISUID) and said
+    return bool(mode & stat.S_ISUID) and ("setuid" in f.text or "max_user_namespaces" in f.text)
 
 
 def _kept_by_apparmor(f: _Failure) -> bool:

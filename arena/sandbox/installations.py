@@ -16,8 +16,8 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from arena.sandbox.tables import table
 from arena.sandbox.visible import is_public
+from arena.tables import table
 
 SHAPES = "Python, node, a JDK, Go or Rust"  # for messages
 _PYTHON = re.compile(r"(python|pypy)(\d+(\.\d+)?)?[a-z]*")
@@ -81,7 +81,7 @@ def find_installation(program: Path) -> Installation | None:
             return _python(prefix, program)
         if program.parts[-5:-2] == ("lib", "node_modules", "npm"):  # what bin/npm links to
             prefix, name = program.parents[4], "node"
-        for shape in table("installations")["shapes"]:
+        for shape in table("sandbox/installations")["shapes"]:
             present = (any(_present(prefix, mark)) for mark in shape["marks"])
             if name in shape["programs"] and all(present):
                 parts = tuple(_present(prefix, shape["parts"]))
@@ -99,10 +99,9 @@ def own_python() -> tuple[str, ...]:
 
 
 def _python(prefix: Path, program: Path) -> Installation | None:
-    folders = [prefix / "lib", prefix / "lib64"]
     libraries = [
         library
-        for folder in folders
+        for folder in (prefix / "lib", prefix / "lib64")
         if not folder.is_symlink()
         for library in sorted((*folder.glob("python3*"), *folder.glob("pypy3*")))
         if _of_version(library.name, program.name)

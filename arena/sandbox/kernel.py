@@ -93,8 +93,7 @@ def no_news_of_stops() -> None:
     """SIGCHLD only for children that end, not stop; to be called after the handler is set."""
     action = (ctypes.c_char * 256)()  # struct sigaction, the same in glibc and musl: flags at 136
     _checked(_libc.sigaction(signal.SIGCHLD, None, action), "sigaction")
-    flags = ctypes.c_int.from_buffer(action, 136)
-    flags.value |= _SA_NOCLDSTOP
+    ctypes.c_int.from_buffer(action, 136).value |= _SA_NOCLDSTOP
     _checked(_libc.sigaction(signal.SIGCHLD, action, None), "sigaction")
 
 

@@ -16,9 +16,9 @@ from typing import Literal, NamedTuple
 
 from arena.sandbox import bpf
 from arena.sandbox.bpf import Test
-from arena.sandbox.tables import table
+from arena.tables import table
 
-_FILTER, _CALLS = table("seccomp"), table("syscalls")
+_FILTER, _CALLS = table("sandbox/seccomp"), table("sandbox/syscalls")
 RULES: Mapping[str, str] = _FILTER["rules"]
 _CONSTANTS: Mapping[str, list[int]] = _FILTER["constants"] | {
     "MAIN_PROCESS": [bpf.MAIN_PROCESS],

@@ -57,8 +57,7 @@ class Watch:
         """Which limit the program exceeds: "memory", "tasks", "disk", or "" for none."""
         with kernel.file_uid(self._uid):
             pids = self._found()
-            too_many = 0 < self._most_tasks < len(pids)
-            over = "tasks" if too_many else self._processes(pids, now)
+            over = "tasks" if 0 < self._most_tasks < len(pids) else self._processes(pids, now)
         if not over and self._disk and self._disk.check(now, pids):
             return "disk"
         return over

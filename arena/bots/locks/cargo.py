@@ -108,8 +108,7 @@ def _manifest(path: str, manifest: Toml) -> set[str]:
                 f"{name}:{line}: {printable(key[-1], 80)} states `{found[0]}`; packages come from "
                 "crates.io, or lie within the bot's folder"
             )
-    patches = as_table(values.get("patch"))
-    if other := patches.keys() - {"crates-io"}:
+    if other := as_table(values.get("patch")).keys() - {"crates-io"}:
         line = _line(manifest, ("patch", min(other)))
         raise LockError(
             f"{name}:{line}: patches {printable(min(other), 80)}; packages come from crates.io"
