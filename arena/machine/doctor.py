@@ -139,7 +139,7 @@ def examine() -> Checkup:
                 finding=finding,
             )
         )
-    memory, bot, toolbox = Memory(), Trial(), Toolbox()
+    memory, bot = Memory(), Trial()
     try:
         with Spawner() as spawner:
             if select.select([spawner.fileno()], [], [], SAYS_S)[0]:
@@ -164,7 +164,7 @@ def examine() -> Checkup:
         gaps=dict(GAPS),
         machine=this_machine(),
         user=host.uid,
-        languages={name: _version(toolbox, name, flag) for name, flag in LANGUAGES.items()},
+        languages=_languages(),
     )
 
 
@@ -227,6 +227,11 @@ async def _start_and_end(table: Pipes, context: MatchContext, entrant: str) -> T
         return Trial(problem=": ".join(filter(None, (failure.message, failure.status, last))))
     start_ms, gone_ms = round((ready - began) * 1000, 1), round((gone - ready) * 1000, 1)
     return Trial(plays=True, start_ms=start_ms, gone_ms=gone_ms, problem="")
+
+
+def _languages() -> dict[str, str]:
+    toolbox = Toolbox()
+    return {name: _version(toolbox, name, flag) for name, flag in LANGUAGES.items()}
 
 
 def _version(toolbox: Toolbox, name: str, flag: str) -> str:
