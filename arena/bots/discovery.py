@@ -14,19 +14,8 @@ from contextlib import nullcontext
 from difflib import get_close_matches
 from pathlib import Path
 
-from arena.bots import locks, manifest
-from arena.bots.commands import (
-    HEAD,
-    LANGUAGES,
-    CommandError,
-    entry_file,
-    folder_hint,
-    hint,
-    is_program,
-    is_script,
-    resolve,
-    shebang,
-)
+from arena.bots import commands, locks, manifest
+from arena.bots.commands import CommandError
 from arena.bots.folder import Folder, FolderEntry, SnapshotError, open_folder, open_path
 from arena.bots.interpreters import Toolbox
 from arena.bots.locks import LEFT_OUT
@@ -196,7 +185,7 @@ class _Loader:
             first = candidate.stated.build[0] if candidate.stated.build else candidate.stated.run
             unknown = contextlib.suppress(CommandError) if candidate.stated.lock else nullcontext()
             with unknown:
-                resolve(first, snapshot, self.toolbox)
+                commands.resolve(first, snapshot, self.toolbox)
             self.out.remove(candidate.entrant.id)
 
 
@@ -277,11 +266,11 @@ def _missing_path(path: Path, error: OSError | ValueError, others: Iterable[str]
 
 def _folder_content(path: Path, folder: Folder) -> _Content:
     stated = manifest.read(folder)
-    if stated is None and entry_file(folder) is None:
+    if stated is None and commands.entry_file(folder) is None:
         if _holds_results(path, folder):
             raise _StrayError("results")
         raise BotError(_no_bot(path, folder))
-    if stated and stated.run is None and not stated.build and entry_file(folder) is None:
+    if stated and stated.run is None and not stated.build and commands.entry_file(folder) is None:
         raise BotError("its bot.toml has no `run`, and there is no entry file such as bot.py")
     left_out = LEFT_OUT.get(stated.lock, frozenset()) if stated else frozenset()
     return listing(folder, left_out), path.name
@@ -313,8 +302,8 @@ def _no_bot(path: Path, folder: Folder) -> str:
     for name in names:
         if not name.startswith(".") and name not in IGNORED:
             bots += _looks_like_bot(name, folder)
-            scripts += Path(name).suffix in LANGUAGES
-    what = folder_hint([name for name in names if not name.startswith(".")])
+            scripts += Path(name).suffix in commands.LANGUAGES
+    what = commands.folder_hint([name for name in names if not name.startswith(".")])
     if bots or scripts > 1:
         return (
             f"is not a bot but holds {bots + scripts} that look like bots; "
@@ -336,7 +325,7 @@ def _looks_like_bot(name: str, folder: Folder) -> bool:
             return False
         with folder.subfolder(found) as inner:
             stated = inner.find(manifest.NAME)
-            return bool(stated and stated.is_file) or entry_file(inner) is not None
+            return bool(stated and stated.is_file) or commands.entry_file(inner) is not None
     except BotError:
         return True
 
@@ -350,20 +339,20 @@ def _file_content(path: Path, folder: Folder, found: FolderEntry) -> _Content:
         raise BotError(f"is the manifest of a bot; name its folder, {printable(path.parent)}")
     if found.info.st_size > MAX_BYTES:
         raise BotError(f"is larger than {MAX_BYTES >> 20} MB")
-    if suffix in LANGUAGES:
-        shebang(folder.read(found, HEAD), printable(path.name))
+    if suffix in commands.LANGUAGES:
+        commands.shebang(folder.read(found, commands.HEAD), printable(path.name))
         return [File(f"bot{suffix}", folder, found, executable=False)], path.stem
     if suffix in _LIBRARIES or ".so." in path.name:
         raise _StrayError
-    beginning = folder.read(found, HEAD)
+    beginning = folder.read(found, commands.HEAD)
     executable = bool(found.info.st_mode & stat.S_IXUSR)
-    if is_script(beginning):
-        shebang(beginning, printable(path.name))
-    elif is_program(beginning):
+    if commands.is_script(beginning):
+        commands.shebang(beginning, printable(path.name))
+    elif commands.is_program(beginning):
         if not executable:
             raise BotError(f"has no execute permission: chmod +x {printable(path)}")
     elif executable and not suffix and path.name not in _LITTER:
         raise BotError("is executable, but neither a program nor a script with a #! line")
     else:
-        raise _StrayError(*filter(None, [hint(path.name)]))
+        raise _StrayError(*filter(None, [commands.hint(path.name)]))
     return [File("bot", folder, found, executable=True)], path.name
