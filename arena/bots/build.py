@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from arena.bots.cache import BUILDS, cache_errors, in_cache, missing_room, publish, scratch
-from arena.bots.commands import INSIDE, CommandError, resolve
+from arena.bots.commands import CommandError, resolve
 from arena.bots.fetchers import HOME
 from arena.bots.folder import SnapshotError, open_folder, os_errors
 from arena.bots.interpreters import Command, Toolbox
@@ -33,6 +33,7 @@ from arena.bots.trees import ShapeError, copy_into, measure, remove
 from arena.exhaustion import ran_out_in
 from arena.model import Bot, Frozen, HostError, UserError, canonical, sha256_hex
 from arena.sandbox import Backend, Exited, Launch, SpawnPlan, inherited_limits
+from arena.sandbox.environment import INSIDE
 from arena.system import clock
 
 if TYPE_CHECKING:

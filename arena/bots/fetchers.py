@@ -17,12 +17,13 @@ import re
 import sys
 from pathlib import Path
 
-from arena.bots.commands import INSIDE, CommandError, resolve
+from arena.bots.commands import CommandError, resolve
 from arena.bots.interpreters import Toolbox
 from arena.bots.locks import PACKAGE_LOCK, REQUIREMENTS, Locked, canonical_name
 from arena.bots.plain_text import printable
 from arena.bots.roster import Candidate, FailedError
 from arena.bots.tools import ask, run
+from arena.sandbox.environment import INSIDE
 
 HOME = ".arena-home"  # a build's home in the bot's folder; it is no part of the result
 PYTHON = ".arena-packages"  # the folder of Python packages in the bot's folder

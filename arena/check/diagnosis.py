@@ -9,7 +9,6 @@ import functools
 import re
 from collections.abc import Sequence
 
-from arena.bots.commands import INSIDE
 from arena.check.lines import NO_JSON, decode, diagnose_line, recognise
 from arena.check.mistakes import (
     SPINS,
@@ -21,6 +20,7 @@ from arena.check.mistakes import (
     unnamed_lock,
 )
 from arena.referee import Failure
+from arena.sandbox.environment import INSIDE
 from arena.tables import table
 
 

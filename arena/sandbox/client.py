@@ -32,7 +32,6 @@ STDERR_BYTES = 8192  # enough for the traceback of a bug in the spawner
 SEND_S = 10.0  # the spawner is never busy for long: if it doesn't take a request by then, it hangs
 CLOSE_S = 10.0  # twice what the spawner itself allows for the last kills
 
-
 _NEWS: dict[str, type[Started | Exited]] = {"started": Started, "exited": Exited}
 
 

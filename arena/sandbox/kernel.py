@@ -196,7 +196,8 @@ def populate(address: int, size: int) -> None:
 
 
 def unmap(address: int, size: int) -> None:
-    _checked(_libc.munmap(ctypes.c_void_p(address), ctypes.c_size_t(size)), "munmap")
+    if size:
+        _checked(_libc.munmap(ctypes.c_void_p(address), ctypes.c_size_t(size)), "munmap")
 
 
 def _mapped(address: int | None, size: int, protection: int, flags: int, handle: int) -> int:
@@ -253,31 +254,26 @@ def bind_as(source: int, target: str, namespace: int) -> None:
 
 def user_namespace(uid_map: str, gid_map: str) -> int:
     """Open a user namespace that is only used for its maps; needs root."""
-    read, write = os.pipe()
     parent = os.getpid()
-    try:
-        pid = os.fork()
-    except OSError:
-        os.close(read)
-        os.close(write)
-        raise
-    if pid == 0:
+    read, write = os.pipe()
+    with closing(read):
+        with closing(write):
+            pid = os.fork()
+            if pid == 0:
+                try:
+                    _checked(_libc.unshare(_CLONE_NEWUSER), "unshare")
+                    die_with(parent)
+                    os.write(write, b"!")
+                    signal.pause()
+                finally:
+                    os._exit(1)
         try:
-            _checked(_libc.unshare(_CLONE_NEWUSER), "unshare")
-            die_with(parent)
-            os.write(write, b"!")
-            signal.pause()
+            if not os.read(read, 1):
+                raise PermissionError(errno.EPERM, "unshare: no user namespace")
+            folder = Path(f"/proc/{pid}")
+            (folder / "uid_map").write_text(uid_map)
+            (folder / "gid_map").write_text(gid_map)
+            return os.open(folder / "ns/user", os.O_RDONLY | os.O_CLOEXEC)
         finally:
-            os._exit(1)
-    os.close(write)
-    try:
-        if not os.read(read, 1):
-            raise PermissionError(errno.EPERM, "unshare: no user namespace")
-        folder = Path(f"/proc/{pid}")
-        (folder / "uid_map").write_text(uid_map)
-        (folder / "gid_map").write_text(gid_map)
-        return os.open(folder / "ns/user", os.O_RDONLY | os.O_CLOEXEC)
-    finally:
-        os.close(read)
-        os.kill(pid, signal.SIGKILL)
-        os.waitpid(pid, 0)
+            os.kill(pid, signal.SIGKILL)
+            os.waitpid(pid, 0)

@@ -32,6 +32,9 @@ class _Mapping(NamedTuple):
     files: int = 0
 
 
+_NOTHING = _Mapping((0, 0, 0))
+
+
 class Residence:
     def __init__(self) -> None:
         self._held: OrderedDict[str, _Mapping] = OrderedDict()  # least recently used first
@@ -45,12 +48,11 @@ class Residence:
         with contextlib.suppress(OSError):
             found = os.stat(folder)  # noqa: PTH116 - no Path: speed
             identity = (found.st_dev, found.st_ino, found.st_mtime_ns)
-            mapping = self._held.pop(folder, None)
-            if mapping is not None and mapping.identity == identity:
+            mapping = self._held.pop(folder, _NOTHING)
+            if mapping.identity == identity:
                 kernel.populate(mapping.address, mapping.size)
             else:
-                if mapping is not None:
-                    self._release(mapping)
+                kernel.unmap(mapping.address, mapping.size)
                 mapping = self._map(folder, identity)
             self._held[folder] = mapping
 
@@ -63,7 +65,7 @@ class Residence:
             size + sum(each.size for each in self._held.values()) > MOST_BYTES
             or len(sizes) + sum(each.files for each in self._held.values()) > MOST_FILES
         ):
-            self._release(self._held.popitem(last=False)[1])
+            self._release_oldest()
         if not size:
             return _Mapping(identity)
         start = address = kernel.reserve(size)
@@ -76,12 +78,11 @@ class Residence:
 
     def release(self) -> None:
         while self._held:
-            self._release(self._held.popitem()[1])
+            self._release_oldest()
 
-    @staticmethod
-    def _release(mapping: _Mapping) -> None:
-        if mapping.size:
-            kernel.unmap(mapping.address, mapping.size)
+    def _release_oldest(self) -> None:
+        _, mapping = self._held.popitem(last=False)
+        kernel.unmap(mapping.address, mapping.size)
 
 
 def _whole_pages(length: int) -> int:
