@@ -217,6 +217,8 @@ class Disk:
             return  # what watches the simulation
         if not process.alive:
             raise KilledError
+        if process.bystander:
+            return
         self.operations += 1
         self._faults.on_disk(kind)
 
@@ -243,20 +245,27 @@ class Disk:
         self._tree.now[to.name] = made
         self._tree.sync()
 
-    def rot(self, name: str, draw) -> bool:
-        """A bit of a file turns over, of all files of this name; whether one did."""
+    def rot(self, name: str, draw) -> tuple[Path, bytes] | None:
+        """A bit turns over in one of the files of this name: which, and what it held."""
         found = sorted(self.root.glob(f"**/{name}"))
         path = draw.choice(found) if found else None
-        if path is None or not (data := bytearray(path.read_bytes())):
-            return False
-        inode = self.inode(path)
+        if path is None or not (before := path.read_bytes()):
+            return None
+        inode, data = self.inode(path), bytearray(before)
         inode.sync()
         at = draw.randrange(len(data))
         for content in (data, inode.durable):
             content[at] ^= 1 << draw.randrange(8)
         inode.durable[at] = data[at]
         path.write_bytes(data)
-        return True
+        return path, before
+
+    def restore(self, path: Path, data: bytes) -> None:
+        """Its owner has a copy of it."""
+        path.write_bytes(data)
+        inode = self.inode(path)
+        inode.durable[:] = data
+        inode.pending.clear()
 
     def cut(self, way: str, draw) -> None:
         """The power is cut; no process is left that has a file open."""

@@ -16,10 +16,18 @@ from arena.event.merge import merge_shards
 from arena.event.options import ClusterOptions, EventOptions, RunOptions, TrialOptions
 from arena.event.prepare import Entry, open_event, prepare_event
 from arena.event.progress import Outcome, Progress
+from arena.event.results import table_of
 from arena.event.resume import resume_event, run_prepared
 from arena.event.session import Session, play
 from arena.model import HostError, UserError
-from arena.store import DamagedError, is_results_folder, read_event, read_private
+from arena.store import (
+    DamagedError,
+    is_results_folder,
+    read_event,
+    read_private,
+    read_records,
+    records_of_match,
+)
 from tests.simulator.loop import KilledError
 
 SHARDS = 3
@@ -86,7 +94,8 @@ class Played:
     def __init__(self, world, scenario: Scenario) -> None:
         self._world = world
         self._scenario = scenario
-        self._folder = world.disk.root / "event"
+        self._folder = self._now = world.disk.root / "event"
+        world.player = self
         world.repairable = scenario.kind in {"plain", "prepared"}
         self._jobs = world.random.choice((1, 2, 2, 3, 4))
         plan = dict(PLANS[scenario.plan])
@@ -165,6 +174,7 @@ class Played:
     def _to_the_end(self, folder: Path, begin, *, over, again=False) -> bool:
         """Begin an event, and go on with it until it is over. `again`: by the same command."""
         world = self._world
+        self._now = folder
         repair = False
         for _ in range(2 * len(world.faults.left) + 8):
             trouble = world.faults.trouble
@@ -173,6 +183,7 @@ class Played:
             else:
                 command = functools.partial(self._resume, folder, repair=repair)
             found = world.live(command)
+            world.restore()
             trouble = world.faults.trouble - trouble
             repair = isinstance(found, DamagedError)
             if isinstance(found, Outcome):
@@ -187,6 +198,45 @@ class Played:
                 return False
         world.broken("it never ends")
         return False
+
+    def look(self, what: str) -> None:
+        """Somebody reads the event that is played."""
+        folder = self._now
+        if not is_results_folder(folder) or not read_event(folder).sandbox:
+            return
+        if what == "table":
+            table_of(folder)
+        elif records := list(read_records(folder)):
+            last = records[-1]
+            found = records_of_match(folder, last.id)
+            if last not in found or {record.id for record in found} != {last.id}:
+                self._world.broken(f"the index doesn't lead to {last.id} while the event is played")
+
+    def intrude(self, how: str) -> None:
+        """Somebody gives a command that has to be refused, and must change nothing."""
+        folder = self._now
+        if not _begun(folder) or read_event(folder).finished:
+            return
+        before = self._content(folder)
+        try:
+            if how == "begin":
+                with open_event(self._entry(folder), self._session()):
+                    pass
+            elif how == "add":
+                run_into(folder, [Path(NEWCOMER)], self._session(), seed="epoch")
+            else:
+                {"resume": resume_event, "run": run_prepared}[how](folder, self._session())
+        except UserError:
+            if before != self._content(folder):
+                self._world.broken(f"{how}: refused, but something has changed")
+            return
+        self._world.broken(f"{how}: not refused in the midst of an event")
+
+    def _content(self, folder: Path) -> dict:
+        """What a command that is refused must not change; nothing while the event is played."""
+        if self._world.loop.nursery is not None:
+            return {}
+        return {path: path.read_bytes() for path in folder.rglob("*.*")}
 
     def _is(self, over, folder: Path) -> bool:
         try:

@@ -77,6 +77,13 @@ CLUSTER = (
     Kind("busy core", ("task",), 30, ("1", "4")),
     Kind("node unfit", ("task",), 12, ("1",)),
 )
+# Other commands at the same folder, and a file that its owner has to restore.
+PEOPLE = (
+    Kind("look", ("tick",), 60, ("table", "find")),
+    Kind("intrude", ("tick",), 60, ("resume", "run", "begin")),
+    Kind("intrude", ("life",), 3, ("run", "begin", "add")),
+    Kind("rot", ("life",), 3, ("event.json",)),
+)
 # A person gives up when an event has been struck so often; so does nobody here.
 MOST = 9
 
@@ -85,13 +92,18 @@ def draw(seed: int, *, cluster: bool) -> tuple[Fault, ...]:
     """The faults of a seed."""
     random_ = random.Random(f"faults {seed}")
     kinds = [*EVERYWHERE, *(CLUSTER if cluster else LOCAL)]
-    weights = [kind.weight for kind in kinds]
+    drawn = _drawn(random_, kinds, random_.choice((1, 2, 2, 3, 4, 6, MOST)))
+    people = random.Random(f"people {seed}")
+    return (*drawn, *_drawn(people, PEOPLE, people.choice((0, 0, 1, 3))))
+
+
+def _drawn(random_, kinds, number: int) -> list[Fault]:
     drawn = []
-    for kind in random_.choices(kinds, weights, k=random_.choice((1, 2, 2, 3, 4, 6, MOST))):
+    for kind in random_.choices(kinds, [kind.weight for kind in kinds], k=number):
         # As many early as late: half of what can go wrong is in the first and last operations.
         at = int(math.exp(random_.uniform(0, math.log(kind.most + 1))))
         drawn.append(Fault(kind.kind, random_.choice(kind.places), at, random_.choice(kind.hows)))
-    return tuple(drawn)
+    return drawn
 
 
 class Faults:

@@ -115,6 +115,8 @@ class Process:
         self.host = None
         """The cluster's worker whose child it is."""
         self.slow = 1.0
+        self.bystander = False
+        """Another command at the same folder: nothing strikes it."""
 
     def descriptor(self, end: End) -> int:
         number = 0

@@ -28,7 +28,7 @@ from arena.event import add_bots, compare, prepare, resume, tournament
 from arena.event import cluster as venue
 from arena.executors import cluster as product_cluster
 from arena.executors import local, worker
-from arena.model import Bot, Confinement, Entrant, HostError, Machine
+from arena.model import Bot, Confinement, Entrant, HostError, Machine, UserError
 from arena.store import log_writer
 from arena.store.index import Index
 from arena.store.lines import strip_checksum
@@ -84,6 +84,10 @@ class World:
         self._refused = False
         self.max_seconds = None
         self.closing = False
+        self.player = None
+        self._somebodies = []
+        self._copies = []
+        """Of rotten files: (path, before, after)."""
         if nodes:
             self.cluster = within(self.parent).run(Cluster, self, nodes)
 
@@ -135,6 +139,10 @@ class World:
                 child.die(-9)
         if self.cluster:
             self.cluster.forget_clients()
+        for somebody in self._somebodies:
+            somebody.alive = False
+            self.disk.crash(somebody)
+        self._somebodies.clear()
         self.disk.crash(parent)
         self.loop.bury()
 
@@ -225,10 +233,45 @@ class World:
     def _rot(self, how, place) -> None:
         if not self.repairable:
             return
-        self.rotten |= self.disk.rot(how, self.random)
+        if (found := self.disk.rot(how, self.random)) is None:
+            return
+        self.rotten = True
+        if how == "event.json":
+            self._copies.append((*found, found[0].read_bytes()))
         for name, known in self._written.items():
             there = _trusted(Path(name))
             self._written[name] = [entry for entry in known if entry[0] in there]
+
+    def restore(self) -> None:
+        """The owner restores what has rotted and can't be derived."""
+        for path, before, rotten in self._copies:
+            if path.exists() and path.read_bytes() == rotten:
+                self.disk.restore(path, before)
+        self._copies.clear()
+
+    def _look(self, how, place) -> None:
+        self._somebody(lambda: self.player.look(how))
+
+    def _intrude(self, how, place) -> None:
+        self._somebody(lambda: self.player.intrude(how))
+
+    def _somebody(self, acts) -> None:
+        """Another process does something meanwhile."""
+
+        def body() -> None:
+            try:
+                acts()
+            except Exception as error:  # noqa: BLE001 - any error is one
+                if not (self.rotten and isinstance(error, UserError)):
+                    self.broken(f"somebody else met {type(error).__name__}: {error}")
+
+        somebody = Process(self, "somebody")
+        somebody.bystander = True
+        self._somebodies.append(somebody)
+        if self.loop.nursery is None:
+            within(somebody).run(body)
+        else:
+            Thread(self.loop, somebody, body).start()
 
     def _spawner(self, how, place) -> None:
         self._spawners[place] = int(how)
