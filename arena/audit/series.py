@@ -22,7 +22,6 @@ import math
 from array import array
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
-from functools import cached_property
 from itertools import accumulate, pairwise, zip_longest
 from operator import mul, truediv
 from typing import Any
@@ -110,21 +109,17 @@ class _BlockStrokes:
         ]
         whole = sum(map(sum, columns))
         self._mean = whole * whole / self.events
+        # The sum of squares around the mean.
         self.all = sum(more * more for column in columns for more in column) - self._mean
-        """The sum of squares around the mean."""
         # Twice in a row, so that a rotation is a slice.
         self._columns = [(len(column), column * 2) for column in columns]
         self.variance = self.all / (self.events - 1)
         self.places = len(columns)
         self.freedom = len(self.sizes) - 1
-
-    @cached_property
-    def observed(self) -> float:
-        """The sum of squares between blocks."""
-        return self.between([0] * self.places)
+        self.observed = self.between([0] * self.places)
 
     def between(self, turned: Sequence[int]) -> float:
-        """The same, with the deals at each place rotated by so many blocks."""
+        """The sum of squares between blocks, with the deals at each place rotated by so many."""
         columns = [
             twice[(by := number % many) : by + many]
             for (many, twice), number in zip(self._columns, turned, strict=True)
@@ -140,10 +135,8 @@ def _answers(
     freedoms = [sum(own.freedom for own in some) for some in bots]
 
     def scores(between: dict[_BlockStrokes, float]) -> list[float]:
-        return [
-            _normal(math.fsum(between[own] / own.variance for own in some), freedom)
-            for some, freedom in zip(bots, freedoms, strict=True)
-        ]
+        sums = (math.fsum(between[own] / own.variance for own in some) for some in bots)
+        return list(map(_normal, sums, freedoms))
 
     def drawn() -> Iterator[list[float]]:
         places = [rows[0].places for rows in asked]
@@ -171,26 +164,22 @@ def _normal(sum_: float, freedom: int) -> float:
 def _row(bot: str, some: Sequence[_BlockStrokes], answer: chance.PValues) -> Together:
     """A bot's pairings together, in strokes, as they make its error in the table."""
     blocks, events = sum(len(own.sizes) for own in some), sum(own.events for own in some)
-    squares = sum(size * size for own in some for size in own.sizes)
+    squares = [sum(map(mul, own.sizes, own.sizes)) for own in some]
     freedom = blocks - len(some)
     between = math.fsum(own.observed for own in some)
     within = max(0.0, math.fsum(own.all for own in some) - between) / (events - blocks)
     between /= freedom
-    size = (
-        events - math.fsum(sum(map(mul, own.sizes, own.sizes)) / own.events for own in some)
-    ) / freedom
+    shares = (square / own.events for square, own in zip(squares, some, strict=True))
+    size = (events - math.fsum(shares)) / freedom
     correlation = max(-1.0, (between - within) / (between + (size - 1) * within))
     return Together(
         bot=bot,
         blocks=blocks,
         events=events,
         correlation=round(correlation, 6) + 0.0,
-        wider=round(math.sqrt(1 + (squares / events - 1) * max(0.0, correlation)), 6),
+        wider=round(math.sqrt(1 + (sum(squares) / events - 1) * max(0.0, correlation)), 6),
         **answer,
     )
-
-
-# ---------------------------------------------------------------------------------------- trends
 
 
 class Trends:

@@ -66,9 +66,9 @@ class Counting:
         self._over = not self._decide()
 
     def _walk(
-        self, annulled: frozenset[str] = frozenset(), rated: Report | None = None
+        self, gone: frozenset[str] = frozenset(), rated: Report | None = None
     ) -> ScheduleWalk:
-        return ScheduleWalk(self.plan, self._settings, annulled, rated=rated, apart=self._apart)
+        return ScheduleWalk(self.plan, self._settings, gone, rated=rated, apart=self._apart)
 
     @property
     def _next(self) -> Series | None:

@@ -8,16 +8,7 @@ from collections.abc import Iterator
 import msgspec
 from msgspec import UNSET
 
-from arena.model import (
-    ADJUSTED,
-    Event,
-    FaultKind,
-    Machine,
-    Settings,
-    SourceEvent,
-    Table,
-    Withdrawal,
-)
+from arena.model import ADJUSTED, Event, FaultKind, Machine, Settings, SourceEvent, Table
 from arena.reports.columns import DISPUTED, OFF_TURN_NAMED_MS
 from arena.reports.cycles import SHOWN, cycles
 from arena.reports.rows import withdrawal
@@ -59,7 +50,7 @@ def facts(table: Table, *, canonical: bool, brief: bool) -> Iterator[Fact]:
     if not canonical:
         yield from _host(table)
     if not table.sources:
-        yield from (_withdrawn(out, event.settings, table.rule) for out in table.withdrawn)
+        yield from _withdrawn(table, table.rule)
     if len(table.sources) < 2 and event.settings.withdrawn is not UNSET:
         for entrant in event.settings.withdrawn:
             yield Fact("kept out", "was withdrawn before this epoch", entrant)
@@ -100,8 +91,7 @@ def _sources(table: Table, *, brief: bool) -> Iterator[Fact]:
         yield Fact("event", "; ".join(_source(source, brief=brief)))
         for old, new in source.aliases:
             yield Fact("same bot", f"the same content as {new}, and shown as that", old)
-        for out in source.withdrawn:
-            yield _withdrawn(out, source.event.settings, table.rule)
+        yield from _withdrawn(source, table.rule)
         for entrant in source.gone:
             yield Fact("not counted", "was withdrawn before this epoch: nothing it did here counts",
                        entrant)  # fmt: skip
@@ -122,8 +112,9 @@ def _source(source: SourceEvent, *, brief: bool) -> Iterator[str]:
         yield f"stopped by: {source.ended}"
 
 
-def _withdrawn(out: Withdrawal, settings: Settings, rule: int) -> Fact:
-    return Fact("withdrawn", withdrawal(out, settings, rule), out.entrant)
+def _withdrawn(of: Table | SourceEvent, rule: int) -> Iterator[Fact]:
+    for out in of.withdrawn:
+        yield Fact("withdrawn", withdrawal(out, of.event.settings, rule), out.entrant)
 
 
 def _found(table: Table) -> Iterator[Fact]:

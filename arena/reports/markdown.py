@@ -43,9 +43,7 @@ def _matrix(table: Table) -> str:
         return ""
     if len(found) > WIDEST_MATRIX:
         return f"Win matrix: {len(found)} bots are too many for a page; it is in the JSON."
-    rows = [
-        [str(n), markdown_name(row), *map(_duel, duels)] for n, (row, duels) in enumerate(found, 1)
-    ]
+    rows = [[str(n), markdown_name(row), *map(_duel, met)] for n, (row, met) in enumerate(found, 1)]
     numbers = [row[0] for row in rows]
     made = _table(["", BOT, *numbers], rows, ["right", "left", *["right"] * len(numbers)])
     return f"Rated events won by the row against the column, % (W-T-L):\n\n{made}"
@@ -58,13 +56,8 @@ def _duel(duel: Duel | None) -> str:
 
 
 def _table(heads: list[str], rows: list[list[str]], aligned: list[str]) -> str:
-    return tabulate(
-        rows,
-        headers=heads,
-        tablefmt="pipe",
-        disable_numparse=True,
-        colalign=aligned if rows else None,
-    )
+    align = aligned if rows else None
+    return tabulate(rows, headers=heads, tablefmt="pipe", disable_numparse=True, colalign=align)
 
 
 REPORT = TableReport(render, file="table.md", for_people=True)

@@ -21,9 +21,7 @@ STDERR_OF_EVENT = 256 << 20
 LOG, OLDER, FAULTS = ".log", ".older", ".faults"
 """Suffixes; no bot's file can be taken for another's."""
 
-_CONTROLS = {
-    code: f"\\x{code:02x}" for code in (*range(32), *range(127, 160)) if chr(code) not in "\t\n"
-}
+_CONTROLS = {c: f"\\x{c:02x}" for c in (*range(32), *range(127, 160)) if chr(c) not in "\t\n"}
 
 
 class Stderr:
