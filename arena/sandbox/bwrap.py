@@ -27,7 +27,7 @@ COPIED_BYTES = 1 << 20  # a large system's ld.so.cache has 200 KB
 INSIDE_ID = "1000"  # the uid and gid of every bot inside, whatever they are outside
 
 _DEVICES = (
-    *(text for name in DEVICES for text in ("--dev-bind", f"/dev/{name}", f"/dev/{name}")),
+    *(text for path in DEVICES for text in ("--dev-bind", path, path)),
     "--symlink", "/proc/self/fd", "/dev/fd",
     "--symlink", "/proc/self/fd/0", "/dev/stdin",
     "--symlink", "/proc/self/fd/1", "/dev/stdout",

@@ -39,13 +39,6 @@ _DOORMAN = (
 )
 _EXACT = os.path.basename(os.path.realpath(_SHELL)) == "dash"  # noqa: PTH119 - no Path here
 """Whether the shell passes on its environment unchanged; others add variables of their own."""
-OWN_PROC = (
-    "auxv", "cgroup", "cmdline", "comm", "environ", "fd", "fdinfo", "limits", "maps", "smaps",
-    "smaps_rollup", "stat", "statm", "status",
-)  # fmt: skip
-"""What a program without namespaces may read of itself. The rest (net, mounts, ns, and with task
-all of them again) is the host's."""
-
 COPIED = "<"  # in an argument for bwrap, before the path of a file to be read from a descriptor
 OPEN_GATE = b"!go\n"  # one byte for bwrap's --block-fd, the line for the doorman
 _ABOVE = 64  # descriptors are first moved above the numbers that they will get
@@ -271,8 +264,7 @@ def _restrict(plan: Mapping[str, Any], uid: int, keeper: int, scratch: str) -> N
                 "above it (chmod o+x), or use a cache elsewhere (XDG_CACHE_HOME)"
             )
     may_write = kernel.READ | kernel.WRITE
-    own = (f"/proc/self/{name}" for name in OWN_PROC)
-    rights = [(path, kernel.READ) for path in (*options["read"], *options["exposed"], *own)]
+    rights = [(path, kernel.READ) for path in (*options["read"], *options["exposed"])]
     rights.append((root, may_write if writable else kernel.READ))
     rights += [(path, kernel.READ | kernel.WRITE_FILE) for path in options["devices"]]
     if scratch:

@@ -18,17 +18,10 @@ from arena.sandbox import Launch, Probe, SpawnPlan, canary, environment, kernel,
 from arena.sandbox.guarantees import GUARANTEES
 from arena.sandbox.host import Host
 from arena.sandbox.inherited_limits import users_tasks
-from arena.sandbox.visible import DEVICES, etc, exposed_folders, system
+from arena.sandbox.visible import DEVICES, OWN_PROC, PROC, etc, exposed_folders, system
 
 SCOPES_SIGNALS = 6  # since this ABI it keeps a program from signalling others; before, our filter
 GOVERNS_TRUNCATION = 3  # the same for truncating files that may only be read
-
-PROC = (
-    "cpuinfo", "filesystems", "loadavg", "meminfo", "stat", "sys/kernel/cap_last_cap",
-    "sys/kernel/osrelease", "sys/kernel/pid_max", "sys/vm/max_map_count",
-    "sys/vm/overcommit_memory", "uptime", "version",
-)  # fmt: skip
-"""What runtimes read of the machine; nothing about other processes."""
 
 SLACK_TASKS = 2048
 """Above the user's present tasks. NPROC counts all of them, so it is only a backstop; the spawner
@@ -90,8 +83,8 @@ class Landlock:
                 "root": launch.root,
                 "writable": launch.writable,
                 "exposed": exposed,
-                "read": (*system(), *etc(launch.writable), *(f"/proc/{name}" for name in PROC)),
-                "devices": tuple(f"/dev/{name}" for name in DEVICES),
+                "read": (*system(), *etc(launch.writable), *PROC, *OWN_PROC),
+                "devices": DEVICES,
                 "mounts": root and Host().may_mount,
                 "shown": (launch.root, *exposed),
                 "capabilities": "drop",

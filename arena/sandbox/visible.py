@@ -1,7 +1,6 @@
-"""Which of the host's folders, files and devices every bot sees, in every backend.
+"""Which of the host's folders, files and devices every bot sees: those of visible.toml that exist.
 
-Reads directory listings only. What isn't named here stays hidden: homes, host names, users,
-services, the rest of /usr, /etc, /dev and /proc.
+Reads directory listings only.
 """
 
 import functools
@@ -11,40 +10,20 @@ from pathlib import Path
 
 from arena.model import UserError
 from arena.sandbox import Launch
+from arena.tables import table
 
-_LIBRARIES = ("lib", "lib32", "lib64", "libexec", "libx32")
-_TOOLCHAINS = ("linux-gnu", "pc-linux-gnu", "redhat-linux", "suse-linux", "unknown-linux-gnu")
-
-SYSTEM = (
-    *(f"/{name}" for name in ("bin", "sbin", *_LIBRARIES)),
-    *(
-        f"{prefix}/{name}"
-        for prefix in ("/usr", "/usr/local")
-        for name in ("bin", "games", "include", "sbin", "share", *_LIBRARIES)
-    ),
-    *(f"/usr/{os.uname().machine}-{name}" for name in _TOOLCHAINS),
-)
-"""Where distributions put programs and what those read, if it exists; none lies in another. Not
-all of /usr: people work in /usr/src/app, and /usr/local/etc holds settings and passwords."""
-
-ETC = (
-    "R", "alternatives", "crypto-policies", "dotnet", "java*", "julia", "ld.so.cache",
-    "localtime", "mono", "php*", "pki/java", "python3.*", "ssl/certs", "ssl/openssl.cnf",
-)  # fmt: skip
-"""What interpreters read. Not the rest of /etc: host names, users, services."""
-
-ETC_OF_BUILDS = ("ld.so.conf", "ld.so.conf.d")  # what linkers read; each entry delays a start
-
-DEVICES = ("null", "random", "urandom")
-"""No terminals: the machine has 4,096, and any program could take them all. No /dev/zero: a shared
-mapping of it is memory that need not be in any page table."""
+_TABLE = table("sandbox/visible")
+SYSTEM = tuple(name.format(machine=os.uname().machine) for name in _TABLE["system"])
+DEVICES = tuple(f"/dev/{name}" for name in _TABLE["devices"])
+PROC = tuple(f"/proc/{name}" for name in _TABLE["proc"])
+OWN_PROC = tuple(f"/proc/self/{name}" for name in _TABLE["own_proc"])
 
 _OWN = ("/bot", "/dev", "/etc", "/proc")  # a sandbox has its own: nothing can be shown there
 
 
 @functools.cache
 def etc(building: bool) -> tuple[str, ...]:  # noqa: FBT001 - the cache's key
-    patterns = (*ETC, *(ETC_OF_BUILDS if building else ()))
+    patterns = (*_TABLE["etc"], *(_TABLE["etc_of_builds"] if building else ()))
     found = (path for pattern in patterns for path in sorted(Path("/etc").glob(pattern)))
     return tuple(str(path) for path in found if _public(path))
 
