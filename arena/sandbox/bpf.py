@@ -8,7 +8,6 @@ run the filter at all for a number that is always allowed.
 seccomp shows 64 bits of each argument, but the calls tested here declare an int, an unsigned int,
 or flags of which all bits that matter are low. The kernel ignores the high half of those, and a
 filter that compared it could be passed with garbage there: a test sees the low half alone.
-Loaded into the spawner, so: standard library only, no state.
 """
 
 import struct

@@ -10,7 +10,7 @@ hold no process, so there are three kinds of places, best first:
 3. for root, the nearest group whose children already get the memory controller, or the root
    of all groups, which may hold processes.
 
-Loaded into the spawner, so: standard library only. Keeps no state, changes nothing by itself.
+Keeps no state, changes nothing by itself.
 """
 
 import contextlib

@@ -9,7 +9,6 @@ on in a place that is ours alone are turned off again; elsewhere others may rely
 
 Invariants: a group has its limits before a process can enter it; only what we or a dead spawner
 made is removed or switched off; removing never fails because processes are still dying.
-Loaded into the spawner, so: standard library only, one thread.
 """
 
 from __future__ import annotations

@@ -8,7 +8,6 @@ means that the spawner has died or wants this program dead. The bot has none of 
 
 Invariant: the program gets the descriptors 0, 1, 2 and no other, default signal actions and the
 umask 022; and nothing of it starts after the spawner has died.
-Loaded into the spawner, so: standard library only, one thread.
 """
 
 import contextlib

@@ -7,7 +7,6 @@ that was listed, and what is hidden on purpose counts as over the limit.
 
 Invariants: only reads; a round's memory is bounded by the number of files that are allowed. What
 can't be read for a reason that isn't the program's raises OSError.
-Loaded into the spawner, so: standard library only, one thread.
 """
 
 import errno

@@ -1,7 +1,6 @@
 """System calls that Python's standard library lacks, by ctypes.
 
 Every function raises OSError with the name of the call if that fails; none keeps state.
-Loaded into the spawner, so: standard library only.
 """
 
 import contextlib

@@ -6,7 +6,6 @@ megabyte) divides shared pages among their owners. What a process hides counts a
 be, so that hiding never pays; what can't be seen from here, the seccomp filter denies.
 
 Invariant: only reads; a process that has vanished counts as nothing.
-Loaded into the spawner, so: standard library only, one thread.
 """
 
 import contextlib

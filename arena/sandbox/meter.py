@@ -6,7 +6,6 @@ meanwhile counts as nothing. So does one that /proc hides (hidepid): nothing is 
 its parent lists it; `is_alive` tells the two apart.
 
 Invariants: only reads, and needs no privilege; the result of `Meter.cpu` never falls.
-Loaded into the spawner too, so: standard library only, one thread.
 """
 
 from __future__ import annotations

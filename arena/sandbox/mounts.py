@@ -7,7 +7,6 @@ owner started it.
 
 Scratch space is a tmpfs that is limited in bytes and in files; bwrap's own are limited in bytes
 only. An ordinary user mounts it in a user namespace made for it.
-Loaded into the spawner, so: standard library only.
 """
 
 import contextlib

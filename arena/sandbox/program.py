@@ -1,6 +1,6 @@
 """One program in the spawner's table: its descriptors, its limits, how it ended.
 
-Loaded into the spawner, so: standard library only. Nothing here waits or forks.
+Nothing here waits or forks.
 """
 
 import contextlib

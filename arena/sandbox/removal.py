@@ -1,6 +1,4 @@
 """Remove a folder that a hostile program, now dead, has filled.
-
-Loaded into the spawner, so: standard library only.
 """
 
 import os

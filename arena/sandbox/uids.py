@@ -5,7 +5,6 @@ So spare uids, which no user has, are cut into ranges. A spawner claims one by b
 its name in the kernel's abstract namespace: no other process can do so while it lives.
 
 Invariant: no two spawners of one network namespace have a uid in common.
-Loaded into the spawner, so: standard library only.
 """
 
 import contextlib

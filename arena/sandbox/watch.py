@@ -10,7 +10,6 @@ copy. A tree that is over its limit only if such look-alikes count twice gets PA
 
 Invariants: only reads; a check takes some milliseconds at most, whatever the program does. What
 the program hides counts as the most it may be; what else can't be read raises OSError.
-Loaded into the spawner, so: standard library only, one thread.
 """
 
 import time
