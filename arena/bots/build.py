@@ -25,7 +25,7 @@ from arena.bots.commands import CommandError, resolve
 from arena.bots.fetchers import HOME
 from arena.bots.folder import SnapshotError, open_folder, os_errors
 from arena.bots.interpreters import Command, Toolbox
-from arena.bots.packages import RESERVED, Packages, find
+from arena.bots.packages import RESERVED, Packages, find, toolbox_of
 from arena.bots.plain_text import printable
 from arena.bots.roster import Built, Candidate, FailedError
 from arena.bots.snapshot import copy, freeze_times, listing, make_plain, mark_programs
@@ -86,8 +86,7 @@ def build(
     folder, which no tool may show. `report` gets a line before each build that really runs.
     HostError when the sandbox, not an author, is at fault.
     """
-    closed = [cache, *(Path(candidate.source) for candidate in candidates)]
-    toolbox = Toolbox([*closed, *([results] if results else [])])
+    toolbox = toolbox_of(candidates, cache, *filter(None, [results]))
     built = Built()
     for candidate in candidates:
         with built.of(candidate, "after its build: " if candidate.stated.build else ""):
@@ -160,10 +159,9 @@ class _Build:
             for name in RESERVED:
                 if os.path.lexists(made / name):
                     raise FailedError(f"build: the name {name} is reserved; rename that file")
-            if self.packages:
-                with cache_errors(self.cache):
-                    copy_into(self.packages.folder, made)
             with cache_errors(self.cache):
+                if self.packages:
+                    copy_into(self.packages.folder, made)
                 (made / HOME).mkdir(exist_ok=True)
             self.input = measure(made)
             if self.packages and self.packages.compile:

@@ -21,8 +21,8 @@ from arena.bots.plain_text import BotError, did_you_mean, printable, split_words
 from arena.sandbox.environment import INSIDE
 from arena.tables import table
 
-_FILES = table("bots/files")
-LANGUAGES: dict[str, list[list[str]]] = _FILES["scripts"]
+FILES = table("bots/files")
+LANGUAGES: dict[str, list[list[str]]] = FILES["scripts"]
 _STEMS = ("bot", "main")
 HEAD = 4096  # bytes read of a file to tell its kind; kernels read at most 256
 _PROGRAMS = (b"\x7fELF", b"\xcf\xfa\xed\xfe", b"\xca\xfe\xba\xbe")
@@ -218,8 +218,8 @@ def _resolve_own(name: str, rest: tuple[str, ...], folder: Path, toolbox: Toolbo
 def hint(name: str) -> str:
     """The end of a sentence that says what a file is and what to do; empty for an unknown kind."""
     path = PurePath(name)
-    if path.suffix in _FILES["sources"]:
-        language, build, run = _FILES["sources"][path.suffix]
+    if path.suffix in FILES["sources"]:
+        language, build, run = FILES["sources"][path.suffix]
         how = f"build = {_named(build, path)} and run = {_named(run, path)}"
         return f"is {language} source: a bot.toml beside it says how, {how}"
     if path.suffix in LANGUAGES:
@@ -227,7 +227,7 @@ def hint(name: str) -> str:
         return f"is a script: a bot.toml beside it says run = {words}"
     if _ARCHIVE.search(name):
         return "is an archive: unpack it, and name the folder that its bot is in"
-    other: str = _FILES["others"].get(path.suffix, "")
+    other: str = FILES["others"].get(path.suffix, "")
     return other.format(name=printable(name), stem=printable(path.stem))
 
 

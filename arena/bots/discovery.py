@@ -38,13 +38,8 @@ from arena.scaffolds import EXAMPLES
 VERSION_DIGITS = 8  # of the content hash, as a version
 _SHOWN = 6  # names listed in a note before it says how many more there are
 _NEAR = 500  # names that are compared with bot.toml
-_LITTER = frozenset(
-    {"AUTHORS", "CHANGELOG", "CONTRIBUTING", "COPYING", "Dockerfile", "INSTALL", "LICENCE"}
-    | {"LICENSE", "Makefile", "NOTICE", "README", "TODO", "VERSION"}
-)
 _RESULTS = "arena-results"  # the default folder of events
 _MARKS = ("event.json", "arena-site.json")  # of a results folder, and of a published site
-_LIBRARIES = (".so", ".o", ".a", ".dylib")
 
 _Content = tuple[list[File], str]  # the files of a snapshot to be, and the name they suggest
 
@@ -342,7 +337,7 @@ def _file_content(path: Path, folder: Folder, found: FolderEntry) -> _Content:
     if suffix in commands.LANGUAGES:
         commands.shebang(folder.read(found, commands.HEAD), printable(path.name))
         return [File(f"bot{suffix}", folder, found, executable=False)], path.stem
-    if suffix in _LIBRARIES or ".so." in path.name:
+    if suffix in commands.FILES["libraries"] or ".so." in path.name:
         raise _StrayError
     beginning = folder.read(found, commands.HEAD)
     executable = bool(found.info.st_mode & stat.S_IXUSR)
@@ -351,7 +346,7 @@ def _file_content(path: Path, folder: Folder, found: FolderEntry) -> _Content:
     elif commands.is_program(beginning):
         if not executable:
             raise BotError(f"has no execute permission: chmod +x {printable(path)}")
-    elif executable and not suffix and path.name not in _LITTER:
+    elif executable and not suffix and path.name not in commands.FILES["litter"]:
         raise BotError("is executable, but neither a program nor a script with a #! line")
     else:
         raise _StrayError(*filter(None, [commands.hint(path.name)]))

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import shlex
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -35,6 +35,10 @@ RESERVED = (HOME, PYTHON)  # names in a bot's folder that builds and packages us
 _FORMAT = 2  # raised when packages are fetched or laid out differently
 
 
+def toolbox_of(candidates: Iterable[Candidate], *closed: Path) -> Toolbox:
+    return Toolbox([*closed, *(Path(candidate.source) for candidate in candidates)])
+
+
 def find(candidate: Candidate, *, cache: Path, toolbox: Toolbox) -> Packages | None:
     """The packages of a bot; None if it needs none; FailedError if they were not fetched."""
     if not candidate.stated.lock:
@@ -49,7 +53,7 @@ def find(candidate: Candidate, *, cache: Path, toolbox: Toolbox) -> Packages | N
 
 def missing_packages(candidates: Sequence[Candidate], *, cache: Path) -> tuple[str, ...]:
     """Names of packages that are not in the cache; errors are `find`'s to report."""
-    toolbox = Toolbox([cache, *(Path(candidate.source) for candidate in candidates)])
+    toolbox = toolbox_of(candidates, cache)
     names = set()
     for candidate in candidates:
         if candidate.stated.lock:
@@ -62,7 +66,7 @@ def missing_packages(candidates: Sequence[Candidate], *, cache: Path) -> tuple[s
 
 def fetch(candidates: Sequence[Candidate], *, cache: Path, report: Callable[[str], None]) -> Issues:
     """Fetch the packages of all bots that name a lock file; `report` gets a line for each."""
-    toolbox = Toolbox([cache, *(Path(candidate.source) for candidate in candidates)])
+    toolbox = toolbox_of(candidates, cache)
     issues = Issues()
     for candidate in candidates:
         name = candidate.entrant.id

@@ -33,33 +33,9 @@ from arena.sandbox.host_problems import HostProblem, in_workflow, of_backend, of
 from arena.sandbox.installations import own_python
 from arena.sandbox.temporary import temporary_folder
 from arena.sandbox.wheel import is_from_wheel
+from arena.tables import table
 
-# The smallest bot that uses what bots use: it writes to its scratch space, answers, and leaves
-# a process behind that has to end with it.
-PROGRAM = """
-import os, signal, sys
-if os.fork() == 0:
-    os.close(1)
-    signal.pause()
-for line in sys.stdin:
-    if '"hello"' in line:
-        note = os.environ["TMPDIR"] + "/note"
-        with open(note, "w") as file:
-            file.write('{"type":"ready"}')
-        with open(note) as file:
-            print(file.read(), flush=True)
-"""
-
-# What bots are written in: how each tells its version, as one with a dot in it.
-LANGUAGES = {
-    "python3": "--version",
-    "node": "--version",
-    "java": "--version",
-    "javac": "--version",
-    "gcc": "-dumpfullversion",
-    "cargo": "--version",
-}
-
+PROGRAM: str = table("machine/doctor")["program"]
 SAYS_S = 10.0  # a spawner says at once how it holds memory
 
 
@@ -230,8 +206,8 @@ async def _start_and_end(table: Pipes, context: MatchContext, entrant: str) -> T
 
 
 def _languages() -> dict[str, str]:
-    toolbox = Toolbox()
-    return {name: _version(toolbox, name, flag) for name, flag in LANGUAGES.items()}
+    toolbox, flags = Toolbox(), table("machine/doctor")["languages"]
+    return {name: _version(toolbox, name, flag) for name, flag in flags.items()}
 
 
 def _version(toolbox: Toolbox, name: str, flag: str) -> str:

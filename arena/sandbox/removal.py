@@ -1,5 +1,4 @@
-"""Remove a folder that a hostile program, now dead, has filled.
-"""
+"""Remove a folder that a hostile program, now dead, has filled."""
 
 import os
 from pathlib import Path
