@@ -239,8 +239,7 @@ def missing_room(folder: Path, promised: int, output: bytes, *others: Path) -> s
 
     Output may be an author's words, and the files that filled the disk are often gone by then.
     """
-    # Not the blocks kept for root: a build runs as another user.
-    disk = os.statvfs(folder)
+    disk = os.statvfs(folder)  # not the blocks kept for root: a build runs as another user
     if disk.f_bavail * disk.f_frsize < LITTLE or (disk.f_files and disk.f_favail < _FILES):
         return NO_SPACE
     if refused := _refused(folder, LITTLE):

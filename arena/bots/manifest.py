@@ -38,10 +38,6 @@ _UNCLOSED = (
 )
 
 
-class ManifestError(BotError):
-    """The author's mistakes, one line each."""
-
-
 class Asked(Frozen, frozen=True, kw_only=True):
     """The limits that a bot asks for; None: the event's own."""
 
@@ -74,13 +70,13 @@ def read(folder: Folder) -> Manifest | None:
         return None
     data = folder.read(found, FILE_BYTES + 1)
     if len(data) > FILE_BYTES:
-        raise ManifestError(f"{NAME} is larger than {FILE_BYTES} bytes")
+        raise BotError(f"{NAME} is larger than {FILE_BYTES} bytes")
     try:
         # Editors on Windows write a byte-order mark; TOML forbids it.
         return parse(data.decode("utf-8-sig"))
     except UnicodeDecodeError as e:
         line = data.count(b"\n", 0, e.start) + 1
-        raise ManifestError(f"{NAME}:{line}: not UTF-8; save the file as UTF-8") from e
+        raise BotError(f"{NAME}:{line}: not UTF-8; save the file as UTF-8") from e
 
 
 def of_folder(path: Path) -> Manifest:
@@ -92,9 +88,9 @@ def parse(text: str) -> Manifest:
     try:
         document = toml.loads(text)
     except BoundsError as e:
-        raise ManifestError(f"{NAME}:{e.line}: {e.what}; a manifest is a few plain fields") from e
+        raise BotError(f"{NAME}:{e.line}: {e.what}; a manifest is a few plain fields") from e
     except ValueError as e:  # TOMLDecodeError, and integers too long for Python
-        raise ManifestError(_syntax(str(e), text)) from e
+        raise BotError(_syntax(str(e), text)) from e
     return _Reader(document, text).manifest()
 
 
@@ -171,7 +167,7 @@ class _Reader:
             shown = [f"{NAME}:{line}: {what}" for line, what in found[:MISTAKES]]
             if len(found) > MISTAKES:
                 shown.append(f"{NAME}: and {len(found) - MISTAKES} more mistakes")
-            raise ManifestError(*shown)
+            raise BotError(*shown)
         return Manifest(asked=valid.pop("limits", Asked()), **valid)
 
     def _unknown(

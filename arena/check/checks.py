@@ -31,11 +31,9 @@ LEAVES_S = 1.0  # after `bye`, and after the end of its input, by the specificat
 PLAYS_S = 20.0  # a check begins no further match of a slow bot after this
 LONG_LINE = 32_000  # "Well under 32 KiB" is promised; lines are padded to this
 REPEATED = 60  # decisions that are compared with their repetition
-# Lines written in pieces before the rest is written whole.
-IN_PIECES = 30
+IN_PIECES = 30  # lines written in pieces before the rest is written whole
 NEARLY_SLOW, NEARLY_FULL = 0.5, 0.9
-# The number of the match in which the bot has to be quiet.
-QUIET = 1
+QUIET = 1  # the number of the match in which the bot has to be quiet
 UNPLAYED = "it couldn't play a match to its end"
 
 _Run = Callable[[Examination, str], Awaitable[str]]

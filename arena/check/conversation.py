@@ -31,8 +31,7 @@ from arena.system import clock
 from arena.wire.messages import Answer, Question, Ready
 from arena.wire.session import BotSession
 
-# Output within this time after a wrong line belongs to it.
-MORE_S = 0.05
+MORE_S = 0.05  # output within this time after a wrong line belongs to it
 MORE_LINES = 20
 # After an answer to the previous question, how long the answer to the present one may take.
 OLD_S = 0.5
@@ -47,8 +46,7 @@ MARGIN_S, PATIENT_S = 0.3, 10.0
 DIES_S, READS_S = 0.1, 2.0
 LEAVES_S = 1.0  # a bot exits within a second after its input has ended
 PIECE_S = 0.001  # between the pieces of a line
-# Turn ids kept, to tell an old id from an invented one.
-TURNS_KEPT = 2_000
+TURNS_KEPT = 2_000  # turn ids, to tell an old id from an invented one
 _LINE = b'{"type":"check","text":"this wants no answer"}\n'
 # More than any reader takes in at once.
 _BLOCK = (b'{"type":"check","text":"%s"}\n' % (b"x" * 960)) * 140

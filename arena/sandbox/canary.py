@@ -11,7 +11,6 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import NamedTuple
 
 from arena.model import HostError
 from arena.sandbox import Launch, SpawnPlan, Started, mounts
@@ -27,13 +26,10 @@ NOBODY = 65534
 NAMESPACES = ("net", "pid", "mnt", "ipc", "uts", "user")
 
 
-class CanaryResult(NamedTuple):
-    problem: str  # what is wrong with the sandbox; empty: it holds
-    memory: str = ""  # what limits memory, as in `Spawner.memory`
-
-
-def run_canary(plan: Callable[[Launch], SpawnPlan], *, namespaces: bool) -> CanaryResult:
-    """Test the sandbox of a `plan`. `namespaces`: whether it has to have its own."""
+def run_canary(plan: Callable[[Launch], SpawnPlan], *, namespaces: bool) -> tuple[str, str]:
+    """Test the sandbox of a `plan`: what is wrong with it, or ""; what limits memory, as in
+    `Spawner.memory`. `namespaces`: whether it has to have its own.
+    """
     python = os.path.realpath(getattr(sys, "_base_executable", sys.executable))
     with temporary_folder("arena-canary-") as folder:
         folder.chmod(0o711)  # root's programs run as another user
@@ -52,9 +48,9 @@ def run_canary(plan: Callable[[Launch], SpawnPlan], *, namespaces: bool) -> Cana
         try:
             with Spawner() as spawner:
                 problem = _observe(spawner, plan(launch), namespaces=namespaces)
-                return CanaryResult(problem, spawner.memory)
+                return problem, spawner.memory
         except HostError as error:
-            return CanaryResult(str(error))
+            return str(error), ""
 
 
 def _neighbours(home: Path) -> tuple[tuple[str, ...], tuple[str, ...]]:

@@ -19,7 +19,6 @@ import os
 import re
 import time
 from pathlib import Path
-from typing import NamedTuple
 
 from arena.sandbox import meter
 from arena.sandbox.cgroupfs import (
@@ -265,26 +264,23 @@ def _counted(text: str, event: str) -> int | None:
     return int(found[1]) if found else None
 
 
-class GroupSupport(NamedTuple):
-    hierarchy: Hierarchy | None
-    reason: str  # why there is none and what to do about it, in one line
-
-
-def find(calls: Calls = CALLS) -> GroupSupport:
-    """Set up a hierarchy in the first place that works. May move this process, and forks."""
+def find(calls: Calls = CALLS) -> tuple[Hierarchy | None, str]:
+    """Set up a hierarchy in the first place that works. May move this process, and forks. With it:
+    why there is none and what to do about it, in one line.
+    """
     reasons = []
     try:
         ours = membership(calls.proc)
         for place in places(ours, calls):
             try:
-                return GroupSupport(_opened(ours, place, calls), "")
+                return _opened(ours, place, calls), ""
             except OSError as error:
                 reasons.append(_reason(error, ours, place))
             except NoGroupsError as error:
                 reasons.append(str(error))
     except (OSError, NoGroupsError) as error:
         reasons.append(str(error))
-    return GroupSupport(None, reasons[0])  # that of the best place
+    return None, reasons[0]  # that of the best place
 
 
 def sweep(calls: Calls = CALLS) -> None:

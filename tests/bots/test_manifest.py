@@ -1,10 +1,11 @@
 import pytest
 
-from arena.bots.manifest import FILE_BYTES, Asked, Manifest, ManifestError, of_folder, parse
+from arena.bots.manifest import FILE_BYTES, Asked, Manifest, of_folder, parse
+from arena.bots.plain_text import BotError
 
 
 def mistakes(text):
-    with pytest.raises(ManifestError) as e:
+    with pytest.raises(BotError) as e:
         parse(text)
     return e.value.lines
 
@@ -165,7 +166,7 @@ def test_large_files_are_refused(tmp_path):
     """The caps keep the search for lines short."""
     path = tmp_path / "bot.toml"
     path.write_text("#" * FILE_BYTES + "\n")
-    with pytest.raises(ManifestError, match="larger"):
+    with pytest.raises(BotError, match="larger"):
         of_folder(tmp_path)
 
 
@@ -175,7 +176,7 @@ def test_encoding(tmp_path):
     path.write_bytes(b'\xef\xbb\xbfname = "x"\r\n')
     assert of_folder(tmp_path).name == "x"
     path.write_bytes(b'name = "x"\nauthor = "\xe9"\n')
-    with pytest.raises(ManifestError, match=r"bot.toml:2: .*UTF-8"):
+    with pytest.raises(BotError, match=r"bot.toml:2: .*UTF-8"):
         of_folder(tmp_path)
 
 

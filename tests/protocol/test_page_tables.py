@@ -155,7 +155,7 @@ def test_the_manifest_s_fields_are_the_table(page):
     assert (read.run, read.build, read.optional) == (("a",), (("a",), ("b",)), True)
     for kind in ("string", "[string]", "bool", "int"):
         for name in (name for name, of in rows.items() if of == kind):
-            with pytest.raises(manifest.ManifestError):
+            with pytest.raises(manifest.BotError):
                 manifest.parse(f"{name} = 1.5")
     known = {*manifest.Manifest.__struct_fields__} - {"asked"}
     known |= {f"limits.{name}" for name in manifest.Asked.__struct_fields__}

@@ -249,7 +249,7 @@ def test_limits_of_version_1(v1):
 def test_no_limit(version, request):
     """A limit of 0 leaves the kernel's own."""
     kernel = request.getfixturevalue(f"v{version}")
-    hierarchy = kernel.find().hierarchy
+    hierarchy = kernel.find()[0]
     group = hierarchy.group("bot-1", memory_mb=0, tasks=0)
     name, text = {
         1: ("memory.limit_in_bytes", "9223372036854771712"),
@@ -263,7 +263,7 @@ def test_no_limit(version, request):
 def test_counts(version, request):
     """Kills and the peak are read from the kernel, and are 0 where it doesn't tell."""
     kernel = request.getfixturevalue(f"v{version}")
-    hierarchy = kernel.find().hierarchy
+    hierarchy = kernel.find()[0]
     group = hierarchy.group("bot-1", memory_mb=100, tasks=17)
     assert 0 == group.kills()
     assert 3.0 == group.peak_mb()
@@ -286,7 +286,7 @@ def test_stepping_down_and_up(v2):
     """In a group delegated to us we move ourselves alone below, and at the end all is as before."""
     scope = v2.top / "user/scope"
     before = v2.everything()
-    hierarchy = v2.find().hierarchy
+    hierarchy = v2.find()[0]
     assert [] == v2.holds(scope)
     assert [os.getpid()] == v2.holds(hierarchy.folder / "spawner")
     assert "memory pids" == (scope / "cgroup.subtree_control").read_text()
@@ -369,7 +369,7 @@ def test_no_pids_controller(tmp_path):
     kernel.add("/", passes=("memory",))
     kernel.add("/scope", holds=[os.getpid()])
     kernel.live_in("/scope")
-    hierarchy = kernel.find().hierarchy
+    hierarchy = kernel.find()[0]
     assert not hierarchy.counts_tasks
     group = hierarchy.group("bot-1", memory_mb=1, tasks=5)
     assert "1048576" == (group.path / "memory.max").read_text()
@@ -396,15 +396,15 @@ def test_unit_with_a_subgroup(v2):
     unit = v2.add("/user/unit")
     main = v2.add("/user/unit/main", holds=[os.getpid(), os.getppid()])
     v2.live_in("/user/unit/main")
-    assert v2.find().hierarchy is None
+    assert v2.find()[0] is None
     v2.marked.add(unit)
-    hierarchy = v2.find().hierarchy
+    hierarchy = v2.find()[0]
     assert unit == hierarchy.folder.parent
     assert {os.getpid(), os.getppid()} == set(v2.holds(main))
     hierarchy.close()
     assert [main] == v2.below(unit)
     v2.add("/user/unit", holds=[os.getppid()])
-    assert v2.find().hierarchy is None
+    assert v2.find()[0] is None
 
 
 def test_root_goes_to_the_nearest_place(v2):
@@ -412,8 +412,8 @@ def test_root_goes_to_the_nearest_place(v2):
     session = v2.add("/user/session", holds=[os.getpid(), os.getppid()])
     v2.live_in("/user/session")
     before = v2.everything()
-    assert v2.find().hierarchy is None
-    hierarchy = v2.find(root=True).hierarchy
+    assert v2.find()[0] is None
+    hierarchy = v2.find(root=True)[0]
     assert v2.top / "user" == hierarchy.folder.parent
     assert {os.getpid(), os.getppid()} == set(v2.holds(session))
     hierarchy.close()
@@ -425,8 +425,8 @@ def test_root_at_the_top(tmp_path):
     kernel = Kernel(tmp_path, 2)
     kernel.add("/", holds=[os.getpid(), os.getppid()])
     kernel.live_in("/")
-    assert kernel.find().hierarchy is None
-    hierarchy = kernel.find(root=True).hierarchy
+    assert kernel.find()[0] is None
+    hierarchy = kernel.find(root=True)[0]
     assert kernel.top == hierarchy.folder.parent
     hierarchy.close()
     assert {".": "memory pids"} == kernel.everything()
@@ -461,7 +461,7 @@ def test_hybrid(v1):
     v1.live_in("/ours", lines="0::/user.slice\n9:name=systemd:/\n8:pids:/\n")
     with (v1.proc / "mountinfo").open("a") as file:
         file.write(MOUNTS[2].format(root="/", top="/nowhere"))
-    hierarchy = v1.find().hierarchy
+    hierarchy = v1.find()[0]
     assert "cgroup v1" == hierarchy.name
     hierarchy.close()
 
@@ -469,7 +469,7 @@ def test_hybrid(v1):
 def test_mount_of_a_part(v1):
     """A mount that shows only a part of the hierarchy is followed from its own root."""
     v1.live_in("/docker/abc/ours", root="/docker/abc")
-    hierarchy = v1.find().hierarchy
+    hierarchy = v1.find()[0]
     assert v1.top / "ours" == hierarchy.folder.parent
     hierarchy.close()
 
@@ -523,7 +523,7 @@ def test_nothing_there(tmp_path, cgroup, mountinfo, words):
 
 def test_failing_limit(v2):
     """A group whose limit the kernel refuses doesn't stay."""
-    hierarchy = v2.find().hierarchy
+    hierarchy = v2.find()[0]
     before = v2.everything()
     write = v2.write
 
@@ -541,7 +541,7 @@ def test_failing_limit(v2):
 
 def test_dying_group(v2):
     """What is still dying is removed at the next occasion, and a removed group never twice."""
-    hierarchy = v2.find().hierarchy
+    hierarchy = v2.find()[0]
     group = hierarchy.group("bot-1", memory_mb=1, tasks=1)
     (group.path / "cgroup.procs").write_text(f"{os.getppid()}\n")
     group.remove()
@@ -557,7 +557,7 @@ def test_dying_group(v2):
 
 def test_vanished_group(v2):
     """A group that somebody else has removed counts nothing, and holds nothing up."""
-    hierarchy = v2.find().hierarchy
+    hierarchy = v2.find()[0]
     group = hierarchy.group("bot-1", memory_mb=1, tasks=1)
     v2.remove(group.path)
     assert 0 == group.kills()
@@ -570,7 +570,7 @@ def test_vanished_group(v2):
 
 def test_close_kills(v2):
     """At the end all that is still there is killed, and what survives keeps its limits."""
-    hierarchy = v2.find().hierarchy
+    hierarchy = v2.find()[0]
     group = hierarchy.group("bot-1", memory_mb=1, tasks=1)
     (group.path / "cgroup.procs").write_text(f"{os.getppid()}\n")
     cgroups.CLOSE_S, usual = 0.02, cgroups.CLOSE_S
@@ -610,7 +610,7 @@ def test_stale_folders(version, request):
     for name in (*removed, *kept):
         kernel.make(place / name)
         kernel.make(place / name / "bot-3")
-    hierarchy = kernel.find().hierarchy
+    hierarchy = kernel.find()[0]
     zombie.wait()
     names = {folder.name for folder in kernel.below(place)}
     assert {*kept, f"arena-{space}-{me}-{started}"} == names
@@ -623,12 +623,12 @@ def test_stale_folders(version, request):
 @pytest.fixture
 def hierarchy():
     """What this machine allows; nothing of it may stay."""
-    found = cgroups.find()
-    if found.hierarchy is None:
-        pytest.skip(f"no control groups here: {found.reason}")
-    yield found.hierarchy
-    found.hierarchy.close()
-    assert not found.hierarchy.folder.exists()
+    hierarchy, reason = cgroups.find()
+    if hierarchy is None:
+        pytest.skip(f"no control groups here: {reason}")
+    yield hierarchy
+    hierarchy.close()
+    assert not hierarchy.folder.exists()
 
 
 ENTER = """
@@ -763,7 +763,7 @@ SPAWNER = """
 import sys
 sys.path.insert(0, sys.argv[1])
 from arena.sandbox import cgroups
-hierarchy = cgroups.find().hierarchy
+hierarchy = cgroups.find()[0]
 group = hierarchy.group("bot-1", memory_mb=64, tasks=16)
 print(hierarchy.folder, flush=True)
 sys.stdin.read()
@@ -847,10 +847,10 @@ Path(sys.argv[3], "cgroup").write_text(where() + "\\n")
 mounts = Path("/proc/self/mountinfo").read_text()
 Path(sys.argv[3], "mountinfo").write_text(mounts)
 print("before", where().endswith(own.name))
-found = cgroups.find(Stand())
-assert found.hierarchy, found.reason
+hierarchy, reason = cgroups.find(Stand())
+assert hierarchy, reason
 print("stepped", where().endswith("/spawner"), (own / "cgroup.subtree_control").read_text().split())
-group = found.hierarchy.group("bot-1", memory_mb=64, tasks=16)
+group = hierarchy.group("bot-1", memory_mb=64, tasks=16)
 pid = os.fork()
 if pid == 0:
     entrance = os.open(group.entrance_file, os.O_WRONLY)
@@ -861,7 +861,7 @@ while not (group.path / "cgroup.procs").read_text():
     os.sched_yield()
 group.kill()
 print("killed", os.WTERMSIG(os.waitpid(pid, 0)[1]))
-found.hierarchy.close()
+hierarchy.close()
 print("after", where().endswith(own.name), (own / "cgroup.subtree_control").read_text().split())
 print("left", [entry.name for entry in os.scandir(own) if entry.is_dir()])
 """

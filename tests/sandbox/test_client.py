@@ -178,8 +178,8 @@ def test_canary_finds_a_leak(anybwrap, leak):
         args = replaced(list(plan.options["args"]), *LEAKS[leak])
         return msgspec.structs.replace(plan, options={**plan.options, "args": args})
 
-    assert leak in canary.run_canary(leaky, namespaces=True).problem
-    assert canary.run_canary(anybwrap.plan, namespaces=True).problem == ""
+    assert leak in canary.run_canary(leaky, namespaces=True)[0]
+    assert canary.run_canary(anybwrap.plan, namespaces=True)[0] == ""
 
 
 def test_canary_finds_a_visible_file(anybwrap):
@@ -189,7 +189,7 @@ def test_canary_finds_a_visible_file(anybwrap):
         outside = str(Path(launch.root).parent)
         return anybwrap.plan(msgspec.structs.replace(launch, expose=(outside, *launch.expose)))
 
-    assert "file of the referee" in canary.run_canary(leaky, namespaces=True).problem
+    assert "file of the referee" in canary.run_canary(leaky, namespaces=True)[0]
 
 
 def test_canary_finds_what_lies_beside_a_program(anybwrap, monkeypatch):
@@ -202,12 +202,12 @@ def test_canary_finds_what_lies_beside_a_program(anybwrap, monkeypatch):
         return (found or Installation(prefix, (), generic=False))._replace(parts=(prefix,))
 
     monkeypatch.setattr(canary, "find_installation", whole)
-    assert "beside a program" in canary.run_canary(anybwrap.plan, namespaces=True).problem
+    assert "beside a program" in canary.run_canary(anybwrap.plan, namespaces=True)[0]
 
 
 def test_canary_finds_no_sandbox(anybwrap):
     """Without any confinement it speaks up, whatever it sees first."""
-    assert "canary" in canary.run_canary(Unconfined().plan, namespaces=True).problem
+    assert "canary" in canary.run_canary(Unconfined().plan, namespaces=True)[0]
 
 
 def test_empty_or_impossible_commands(tmp_path):
