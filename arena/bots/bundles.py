@@ -111,8 +111,7 @@ def _items_in(folder: Path) -> Iterator[_Item]:
         if stat.S_ISLNK(mode):
             yield _Item(name, "l", memoryview(os.fsencode(path.readlink())))
         elif stat.S_ISREG(mode):
-            kind = "x" if mode & stat.S_IXUSR else "-"
-            yield _Item(name, kind, memoryview(path.read_bytes()))
+            yield _Item(name, "x" if mode & stat.S_IXUSR else "-", memoryview(path.read_bytes()))
         elif not stat.S_ISDIR(mode):
             raise ShapeError(f"{printable(path.name)}, neither a file nor a folder nor a link")
         elif not any(path.iterdir()):

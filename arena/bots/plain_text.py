@@ -37,8 +37,7 @@ def printable(text: object, limit: int = LINE) -> str:
 def last_lines(output: bytes) -> tuple[str, ...]:
     """The end of a program's output, fit for a terminal."""
     shown = [printable(text) for text in output.decode("utf-8", "replace").splitlines()]
-    kept = [text for text in shown if text.strip()][-OUTPUT_LINES:]
-    return tuple(f"| {text}" for text in kept)
+    return tuple(f"| {text}" for text in shown if text.strip())[-OUTPUT_LINES:]
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:

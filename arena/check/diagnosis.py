@@ -37,9 +37,7 @@ def diagnose(facts: Facts) -> Diagnosis:  # noqa: PLR0911 - one after another
         return _late_answer(facts)
     if facts.rest and decode(facts.rest) is not NO_JSON:
         return Diagnosis(Mistake.NO_NEWLINE)
-    if facts.ended:
-        return _end(facts)
-    return _silence(facts)
+    return _end(facts) if facts.ended else _silence(facts)
 
 
 def diagnose_start(

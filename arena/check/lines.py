@@ -156,9 +156,7 @@ def _wrong_object(facts: Facts, answer: dict[str, Any]) -> Diagnosis:  # noqa: P
         return Diagnosis(Mistake.UNASKED, "It says `ready` a second time.")
     if answered and turn != facts.turn:
         return Diagnosis(Mistake.UNASKED, f"It came after `{facts.after}`.")
-    if wrong := _wrong_turn(facts, answer):
-        return wrong
-    return _wrong_move(facts, answer, move)
+    return _wrong_turn(facts, answer) or _wrong_move(facts, answer, move)
 
 
 def _wrong_turn(facts: Facts, answer: dict[str, Any]) -> Diagnosis | None:

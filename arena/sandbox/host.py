@@ -65,9 +65,7 @@ class Host:
             return "kubernetes"
         if self.has("run/.containerenv"):
             return "podman"
-        if self.has(".dockerenv"):
-            return "docker"
-        return self.text("run/systemd/container")
+        return "docker" if self.has(".dockerenv") else self.text("run/systemd/container")
 
     @property
     def filtered(self) -> bool:

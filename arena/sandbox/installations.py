@@ -111,11 +111,10 @@ def _python(prefix: Path, program: Path) -> Installation | None:
     # Its other names: a virtual environment links to one of them.
     names = [path for path in program.parent.glob("py*") if path.resolve() == program]
     conda = (prefix / "conda-meta").is_dir()  # all libraries of an environment lie in `lib`
-    patterns = ("lib",) if conda else ("lib/libpython3.*.so*", "bin/libpypy*.so*")
     parts = (
         *sorted(names),
         *(library for library in libraries if library.is_dir() and not library.is_symlink()),
-        *_present(prefix, patterns),
+        *_present(prefix, ("lib",) if conda else ("lib/libpython3.*.so*", "bin/libpypy*.so*")),
         *(
             header
             for header in _present(prefix, ("include/python3*", "include/pypy3*"))

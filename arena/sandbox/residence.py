@@ -10,6 +10,7 @@ that isn't mapped at all. The referee's process maps them: the spawner would for
 """
 
 import contextlib
+import itertools
 import os
 import stat
 from collections import OrderedDict
@@ -57,7 +58,7 @@ class Residence:
             self._held[folder] = mapping
 
     def _map(self, folder: str, identity: tuple[int, int, int]) -> _Mapping:
-        sizes = dict(_files(folder))
+        sizes = dict(itertools.islice(_files(folder), MOST_FILES + 1))
         size = sum(map(_whole_pages, sizes.values()))
         if size > MOST_BYTES or len(sizes) > MOST_FILES:
             return _Mapping(identity)
@@ -90,8 +91,7 @@ def _whole_pages(length: int) -> int:
 
 
 def _files(folder: str) -> Iterator[tuple[str, int]]:
-    """Files that aren't empty, and their sizes, until they are too many or too large."""
-    count = total = 0
+    """Files that aren't empty, and their sizes."""
     waiting = [folder]
     while waiting:
         with os.scandir(waiting.pop()) as entries:
@@ -101,7 +101,3 @@ def _files(folder: str) -> Iterator[tuple[str, int]]:
                     waiting.append(entry.path)
                 elif stat.S_ISREG(info.st_mode) and info.st_size:
                     yield entry.path, info.st_size
-                    count += 1
-                    total += info.st_size
-                    if count > MOST_FILES or total > MOST_BYTES:
-                        return

@@ -57,9 +57,7 @@ class Watch:
         with kernel.file_uid(self._uid):
             pids = self._found()
             over = "tasks" if 0 < self._most_tasks < len(pids) else self._processes(pids, now)
-        if not over and self._disk and self._disk.check(now, pids):
-            return "disk"
-        return over
+        return over or ("disk" if self._disk and self._disk.check(now, pids) else "")
 
     def close(self) -> None:
         if self._disk:
@@ -86,8 +84,7 @@ class Watch:
             over = self._memory(present, now)
         except PermissionError:  # a live process hides what it uses
             return "memory"
-        tasks = sum(each.threads for each in present.values())
-        if 0 < self._most_tasks < tasks:
+        if 0 < self._most_tasks < sum(each.threads for each in present.values()):
             return "tasks"
         return "memory" if over else ""
 

@@ -107,8 +107,7 @@ def _package(folder: Folder, place: str, package: Any) -> str:  # noqa: ANN401 -
     version = package.get("version")
     # Without a source it is the registry's package of that name and version; either could be an
     # address.
-    pinned = isinstance(version, str) and _VERSION.fullmatch(version)
-    if not pinned or not isinstance(source, str):
+    if not (isinstance(version, str) and _VERSION.fullmatch(version) and isinstance(source, str)):
         raise LockError(f"is not pinned to a version; {_REMEDY}")
     name = package.get("name", "x")
     if not isinstance(name, str) or not re.fullmatch(_NAME, name, re.ASCII):
