@@ -27,8 +27,7 @@ from arena.formats.tables import all_tables, field_of
 from arena.model import ADJUSTED, Entrant, Settings, TrialSettings, TrialVerdict, UserError
 from arena.schedule import Lead, ScheduleEnd, Wave, WaveResults
 
-CHUNK = 5
-"""Deals of a series in an event that `arena compare` makes: its settings state them."""
+CHUNK = 5  # deals of a series in an event that `arena compare` makes: its settings state them
 
 SKEW = 3.0
 """Of the settings of such an event: the correction, a series cut short, holds that far."""

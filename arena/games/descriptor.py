@@ -34,20 +34,15 @@ class Move(Frozen, frozen=True, kw_only=True):
     """
 
     phase: Literal["tee", "turn", "drawn"]
-    now: str
-    """For an onlooker, as it is played."""
+    now: str  # for an onlooker, as it is played
     past: str
-    brief: str
-    """`past` in few words, for a crowded table."""
-    shape: str
-    """How it is typed: "take N"."""
+    brief: str  # `past` in few words, for a crowded table
+    shape: str  # how it is typed: "take N"
     offer: str
     """The move as an offer, in words. {card} is the card that it uses, {last} the highest position,
     {down} the positions that are face down."""
-    unseen: str = "a card"
-    """{drawn} in `now`, where the reader doesn't know the card."""
-    discards: bool = True
-    """Whether it leaves a new card on the pile."""
+    unseen: str = "a card"  # {drawn} in `now`, where the reader doesn't know the card
+    discards: bool = True  # whether it leaves a new card on the pile
 
 
 def text_of(name: str) -> str:
@@ -59,34 +54,25 @@ VOCABULARY: Final = msgspec.json.decode(text_of("moves.json"), type=dict[str, Mo
 
 
 class Descriptor(Frozen, frozen=True, kw_only=True):
-    name: str
-    """As in `--game` and in `hello`."""
+    name: str  # as in `--game` and in `hello`
     title: str
-    titles: Mapping[str, str] = {}
-    """By language, where people call it otherwise."""
-    cards: int
-    """Of a player."""
-    across: int
-    """Cards in a row, as they lie."""
+    titles: Mapping[str, str] = {}  # by language, where people call it otherwise
+    cards: int  # of a player
+    across: int  # cards in a row, as they lie
     labels: Mapping[int, str] = {}
     """By card, where its sign isn't its number; at most two columns wide."""
-    strokes: Callable[[int], int]
-    """What a card counts by itself: its colour on a page."""
-    moves: tuple[str, ...]
-    """Its words, in the order in which they are offered."""
-    own_moves: Mapping[str, Move] = {}
-    """Of those, the ones that are not in `VOCABULARY`."""
+    strokes: Callable[[int], int]  # what a card counts by itself: its colour on a page
+    moves: tuple[str, ...]  # its words, in the order in which they are offered
+    own_moves: Mapping[str, Move] = {}  # of those, the ones that are not in `VOCABULARY`
     refusals: Mapping[str, str] = {}
     """By a word of `VOCABULARY` that the game doesn't have, why: a key of `arena.play.hints`."""
     ended: Literal["out", "knocked"] = "out"
     """What a seat that has ended the hole is said to have done."""
     was_ended: Callable[[HoleRecord], bool]
     """Whether a player ended a hole that was played to its end; else the turn cap did."""
-    rules: str
-    """For `?` at a terminal: lines of at most 79 columns."""
+    rules: str  # for `?` at a terminal: lines of at most 79 columns
     rating: RatingSettings
-    luck: str = ""
-    """Import path of its `arena.luck.Measure`; empty: its luck isn't measured."""
+    luck: str = ""  # import path of its `arena.luck.Measure`; empty: its luck isn't measured
     vector: str = ""
     """Import path of its `arena.rl.vector.VectorEnv`; empty: it can't be trained in batches."""
 

@@ -27,8 +27,7 @@ ONE_PACK: Final = 4  # the most players that one pack serves
 NOBODY, OWNER, OWNER_RECYCLED, ALL = "nora"
 
 _FAR: Final = 2
-_POINTS: Final = (0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 10, 10, 0)
-"""By rank; there is no rank 0."""
+_POINTS: Final = (0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 10, 10, 0)  # by rank; there is no rank 0
 
 _TAKE: Final = {f"take {at}": at for at in range(CARDS)}
 _SWAP: Final = {f"swap {at}": at for at in range(CARDS)}

@@ -21,8 +21,7 @@ class ObservedMove(Frozen, frozen=True, kw_only=True):
 
     seat: int
     move: str
-    drawn: int | None
-    """The card in hand: the one that was used, or that was drawn just now."""
+    drawn: int | None  # the card in hand: the one that was used, or that was drawn just now
     top: int  # the top of the pile before the move
     before: int | None
     """The card at the move's position, if it names one: it has been replaced or turned."""

@@ -67,8 +67,7 @@ class CardTable:
         """Of those, the ones that do not count for the slots of the present stock."""
         self._ended_by: int | None = None
         self._reshuffled = False  # whether the stock was made anew in the present turn
-        self._plays: list[Play] = []
-        """Completed moves, with what all players may know of them."""
+        self._plays: list[Play] = []  # completed moves, with what all players may know of them
 
     def to_act(self) -> tuple[int, ...]:
         return self._acting

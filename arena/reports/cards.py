@@ -65,8 +65,7 @@ class Style(Frozen, frozen=True, kw_only=True):
 
     lines: bool = True  # box drawing characters; else ASCII
     colour: bool = False
-    hidden: bool = False
-    """Whether cards that some player doesn't know are shown by their backs."""
+    hidden: bool = False  # whether cards that some player doesn't know are shown by their backs
 
     def bold(self, text: str) -> str:
         return f"{_BOLD}{text}{_RESET}" if self.colour else text

@@ -53,10 +53,8 @@ _STDERR = 40  # lines: as many as `arena log --faults` shows of one
 
 class Clearance(Frozen, frozen=True, kw_only=True):
     key: bytes = b""  # of the aliases; none: names as they are
-    stderr: bool = False
-    """Whether what bots wrote to stderr is published with their faults."""
-    host: bool = False
-    """Whether machines, and reasons why bots were not run, are published."""
+    stderr: bool = False  # whether what bots wrote to stderr is published with their faults
+    host: bool = False  # whether machines, and reasons why bots were not run, are published
 
     @property
     def anonymous(self) -> bool:

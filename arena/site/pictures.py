@@ -10,8 +10,7 @@ from arena.reports.columns import DEVIATIONS_95
 from arena.site.markup import NOTHING, Safe, shape
 from arena.site.view import Point
 
-_NARROW = 6
-"""Span of a picture below which whole numbers beside it would repeat themselves."""
+_NARROW = 6  # span of a picture below which whole numbers beside it would repeat themselves
 
 
 Scale = Callable[[float], str]  # maps values to pixels

@@ -41,20 +41,14 @@ from arena.site.words import asset_files
 class PublishOptions(Frozen, frozen=True, kw_only=True):
     """Title of a site, and which data of its events it shows."""
 
-    title: str | None = None
-    """Of the site; None: as it was."""
-    name: str | None = None
-    """Of the event, if it is one; None: as it was."""
-    anonymous: bool = False
-    """Stable aliases instead of names and authors."""
+    title: str | None = None  # of the site; None: as it was
+    name: str | None = None  # of the event, if it is one; None: as it was
+    anonymous: bool = False  # stable aliases instead of names and authors
     alias_key: Path | None = None
     """The key of the aliases; None: one in the user's own state folder, made when needed."""
-    stderr: bool = False
-    """What bots wrote to stderr, with their faults."""
-    host: bool = False
-    """Machines, and why bots were not run."""
-    jobs: int | None = None
-    """Processes; None: one a core."""
+    stderr: bool = False  # what bots wrote to stderr, with their faults
+    host: bool = False  # machines, and why bots were not run
+    jobs: int | None = None  # processes; None: one a core
 
 
 class PublishedSummary(NamedTuple):

@@ -101,8 +101,7 @@ class EventView(Frozen, frozen=True, kw_only=True):
     replays: int = 0  # matches that can be looked at, card by card
     listed: int = 0  # matches in the lists
     ended: float = 0.0  # when its last match ended; 0: not known
-    missing: tuple[str, ...] = ()
-    """Keys of what is missing and why, in the order of display."""
+    missing: tuple[str, ...] = ()  # keys of what is missing and why, in the order of display
     anonymous: bool = False
 
     @property

@@ -13,8 +13,7 @@ from arena.audit.report import UNUSUAL, Audit, AuditPart, Effect, Proportion
 from arena.reports.escape import plain
 from arena.reports.layout import clip, width, wrap
 
-Columns = Mapping[str, Callable[[Any], str]]
-"""Of a table: a heading, and the cell of a row."""
+Columns = Mapping[str, Callable[[Any], str]]  # of a table: a heading, and the cell of a row
 
 
 class Listing(NamedTuple):

@@ -34,8 +34,7 @@ from arena.terminal.screen import can_draw, style
 Look = Callable[[float], object]
 """Moves bytes between the bots and us for at most so many seconds."""
 
-TOLD = 12
-"""Moves that are kept in words: more than a screen has room for beside the cards."""
+TOLD = 12  # moves that are kept in words: more than a screen has room for beside the cards
 DELAY_S = 0.5
 # Bounds of the delay that keys can set; below the least there is none.
 _LEAST_S, _MOST_S = 0.05, 8.0
