@@ -109,7 +109,5 @@ def _expand(folder: Path, pattern: str) -> list[str]:
 
 
 def _line_of(text: str, key: str) -> int:
-    for number, line in enumerate(text.splitlines(), 1):
-        if re.match(rf'\s*["\']?{re.escape(key)}["\']?\s*=', line):
-            return number
-    return 1
+    begins = re.compile(rf'\s*["\']?{re.escape(key)}["\']?\s*=')
+    return next((at for at, line in enumerate(text.splitlines(), 1) if begins.match(line)), 1)

@@ -2,7 +2,6 @@
 
 import re
 import sys
-from collections.abc import Iterator
 
 import click
 
@@ -28,9 +27,15 @@ def _no_such_option(error: click.NoSuchOption) -> str:
         return text
     name = error.option_name
     own = [name for option in ctx.command.params for name in option.opts]
-    near = [*_with_value(ctx.command, name.lstrip("-"))]
     from difflib import get_close_matches
 
+    # An option that takes this as a value: --format json for --json.
+    near = [
+        f"{option.opts[0]} {value}"
+        for option in ctx.command.params
+        if isinstance(option.type, click.Choice)
+        and (value := name.lstrip("-")) in option.type.choices
+    ]
     if near := near or get_close_matches(name, own, cutoff=_LIKELY):
         return f"{text} Did you mean {' or '.join(near)}?"
     root = ctx.find_root().command
@@ -45,13 +50,6 @@ def _no_such_option(error: click.NoSuchOption) -> str:
     more = f" and {len(have) - _NAMED} more" if len(have) > _NAMED else ""
     verb = "has" if len(have) == 1 else "have"
     return f"{text} {', '.join(have[:_NAMED])}{more} {verb} it."
-
-
-def _with_value(command: click.Command, value: str) -> Iterator[str]:
-    """The options of a command that take this as a value: --json for --format json."""
-    for option in command.params:
-        if isinstance(option.type, click.Choice) and value in option.type.choices:
-            yield f"{option.opts[0]} {value}"
 
 
 def _bad_value(error: click.BadParameter) -> str:

@@ -13,7 +13,7 @@ Invariant: it holds SHOWN matches, POINTS of history, and a byte a deal.
 
 import itertools
 from collections import deque
-from typing import Literal
+from typing import Any, Literal
 
 import msgspec
 
@@ -79,17 +79,10 @@ class EventState:
         self._history: list[Uncertainty] = []
 
     def match(self, record: MatchRecord) -> None:
-        self._matches.appendleft(
-            RecentMatch(
-                id=record.id,
-                pairing=record.pairing,
-                deal=record.deal,
-                seats=record.seats,
-                totals=record.totals,
-                places=record.places,
-                faults=tuple((fault.seat, fault.kind.value) for fault in record.faults),
-            )
-        )
+        names = ("id", "pairing", "deal", "seats", "totals", "places")
+        shown: dict[str, Any] = {name: getattr(record, name) for name in names}
+        faults = tuple((fault.seat, fault.kind.value) for fault in record.faults)
+        self._matches.appendleft(RecentMatch(**shown, faults=faults))
 
     def rated(self, rated: RatedOutcome) -> None:
         """Note that a deal is over: counted in all its rotations for good."""

@@ -26,6 +26,7 @@ _AS_RECORDED = (
     *("id", "series", "pairing", "deal", "rotation", "attempt"),
     *("totals", "places", "faults", "use", "digest", "ended"),
 )
+_AS_DEALT = ("cards", "known", "discard", "stock")
 _LETTERS = {"n": NOBODY, "o": OWNER, "r": OWNER, "a": ALL}
 
 
@@ -214,10 +215,7 @@ class _Unfolding(ObservedGame, Witness):
                     hole=number,
                     order=hole.order,
                     deck=tuple(deck),
-                    cards=begun.cards,
-                    known=begun.known,
-                    discard=begun.discard,
-                    stock=begun.stock,
+                    **{name: getattr(begun, name) for name in _AS_DEALT},
                     steps=tuple(
                         msgspec.structs.replace(step, luck=luck.get((number, at), ()))
                         for at, step in enumerate(steps, 1)

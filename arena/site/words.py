@@ -52,7 +52,13 @@ def english(key: str, **values: object) -> str:
 
 
 def say(key: str, /, **values: object) -> Safe:
-    return tag("span", long_text(english(key, **values)), data_t=key, data_v=_values(values))
+    # Numbers stay numbers, so that each language formats them.
+    shown = {
+        name: value if isinstance(value, int | float) else sentence(str(value))
+        for name, value in values.items()
+    }
+    data = json.dumps(shown, ensure_ascii=False) if shown else None
+    return tag("span", long_text(english(key, **values)), data_t=key, data_v=data)
 
 
 def label_attributes(attribute: str, key: str) -> dict[str, object]:
@@ -76,15 +82,6 @@ def fragment(path: str, **parts: Content) -> Safe:
         return join(parts[key]) if part else say(key)
 
     return Safe(_HOLE.sub(filled, _template(path)))
-
-
-def _values(values: Mapping[str, object]) -> str | None:
-    """Numbers stay numbers, so that each language formats them."""
-    shown = {
-        name: value if isinstance(value, int | float) else sentence(str(value))
-        for name, value in values.items()
-    }
-    return json.dumps(shown, ensure_ascii=False) if shown else None
 
 
 def number(value: float, decimals: int = 0, *, sign: bool = False) -> Safe:

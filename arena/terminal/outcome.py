@@ -55,8 +55,7 @@ def show_result(outcome: Outcome, say: Notify) -> None:
 def verdict_line(table: Table) -> str:
     trial = table.event.settings.trial
     assert trial is not None
-    (row,) = (row for row in table.rows if row.entrant == trial.new)
-    (other,) = (row for row in table.rows if row.entrant != trial.new)
+    row, other = sorted(table.rows, key=lambda row: row.entrant != trial.new)
     line = f"{plain(trial.new)} against {plain(other.entrant)}: {table.verdict}"
     if table.withdrawn:  # what it did may count for nothing, and it is not what decided
         return f"{line}, since {plain(table.ended)}"

@@ -54,7 +54,10 @@ def show_replay(asked: Any) -> None:  # noqa: ANN401 - the flags of `arena repla
     at_most = None if limit == 0 or (limit is None and asked.as_json) else limit or LISTED
     found = results.search(search, everything=asked.everything, limit=at_most)
     if not found.matches:
-        raise _nothing(results, everything=asked.everything)
+        if next(results.matches(everything=True), None) is None:
+            raise no_matches(results.folder)
+        more = "" if asked.everything else "; --all looks at matches that don't count too"
+        raise UserError(f"{results.folder}: no such match{more}")
     alone = len(found.records) == 1 and (limit == 1 or found.matches == 1)
     if alone and not asked.as_json:
         _show(results, found.records[0][0], asked)
@@ -77,13 +80,6 @@ _OF_ONE = {
     "as_text": "--print",
     "export": "--export",
 }
-
-
-def _nothing(results: EventResults, *, everything: bool) -> UserError:
-    if next(results.matches(everything=True), None) is None:
-        return no_matches(results.folder)
-    more = "" if everything else "; --all looks at matches that don't count too"
-    return UserError(f"{results.folder}: no such match{more}")
 
 
 def _list(folder: Path, found: SearchResult, bots: Sequence[str]) -> None:
