@@ -98,12 +98,7 @@ def _progress(now: EventSnapshot) -> Safe:
     # Of a bot that was withdrawn the rest isn't played; nothing is left when it is over.
     planned = now.done if now.state == "over" else now.planned + now.more
     figures = [
-        (
-            "live_matches",
-            say("live_about", n=now.done, of=planned)
-            if now.more
-            else say("live_of", n=now.done, of=planned),
-        ),
+        ("live_matches", say("live_about" if now.more else "live_of", n=now.done, of=planned)),
         ("live_rate", say("live_a_second", n=round(now.rate, 1)) if now.rate else None),
         ("live_left", _time(now.left) if now.state == "playing" else None),
         ("live_apart", _apart(now)),

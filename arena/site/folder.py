@@ -137,9 +137,8 @@ def _read(path: Path) -> SiteIndex | None:
     try:
         index = decode_index(marker.read_bytes()[:_MOST])
     except msgspec.DecodeError as error:
-        raise UserError(
-            f"{marker}: {error}; remove the site, and publish its events again"
-        ) from None
+        mend = "remove the site, and publish its events again"
+        raise UserError(f"{marker}: {error}; {mend}") from None
     if index.format != FORMAT:
         raise UserError(f"{marker}: format {index.format}, and this arena writes {FORMAT}")
     return index

@@ -126,9 +126,8 @@ def moment_of(album: Album, hole: int, move: int | None) -> int:
     steps = len(album.match.holes[hole - 1].steps)
     if not 0 <= move <= steps:
         raise UserError(f"hole {hole} has moves 1 to {steps} (0: as dealt), not {move}")
-    return next(
-        n for n, moment in enumerate(album.moments) if (moment.hole, moment.moves) == (hole, move)
-    )
+    places = [(moment.hole, moment.moves) for moment in album.moments]
+    return places.index((hole, move))
 
 
 def _there(album: Album, hole: int) -> None:

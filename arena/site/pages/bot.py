@@ -1,6 +1,6 @@
 """A bot in an event: its rating over time, strokes, time, faults and matches."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from urllib.parse import urlencode
 
 from arena.model import Duel, Standing
@@ -9,7 +9,7 @@ from arena.site import pictures
 from arena.site.markup import Content, Safe, join, long_text, tag
 from arena.site.pages import frame
 from arena.site.pages.ranking import rating, withdrawal_note
-from arena.site.view import BotView, EventView, Failing, Notable, Spread, bot_slug
+from arena.site.view import BotView, EventView, Failing, Notable, Point, Spread, bot_slug
 from arena.site.words import english, number, say
 
 
@@ -28,7 +28,7 @@ def bot(site: frame.Site, view: EventView, entrant: str) -> str:
         *(withdrawal_note(view, each, up="../") for each in out),
         _figures(row, shown) if row else None,
         _ways(view, entrant, known.name if known else entrant),
-        *_history(shown),
+        *_history(shown.history),
         *_strokes(shown),
         *_spread("by_seat", "col_seat", 0, shown.seats),
         *_spread("by_hole", "col_hole", 1, shown.holes),
@@ -73,14 +73,12 @@ def _ways(view: EventView, entrant: str, bare: str) -> Safe:
     return tag("p", join(*links, between=frame.DOT))
 
 
-def _history(shown: BotView) -> Iterator[Safe]:
-    points = shown.history
-    if len(points) < 2:
-        return
-    yield tag("h2", say("rating_history"))
-    yield pictures.history(points, english("rating_history"))
-    rows = ((number(point.matches), rating(point.mu, point.error)) for point in points)
-    yield _folded("rating_history", "col_matches figures, col_mu figures", rows)
+def _history(points: Sequence[Point]) -> Iterator[Safe]:
+    if len(points) > 1:
+        yield tag("h2", say("rating_history"))
+        yield pictures.history(points, english("rating_history"))
+        rows = ((number(point.matches), rating(point.mu, point.error)) for point in points)
+        yield _folded("rating_history", "col_matches figures, col_mu figures", rows)
 
 
 def _strokes(shown: BotView) -> Iterator[Safe]:
@@ -122,10 +120,9 @@ def _spread(key: str, column: str, first: int, spreads: list[Spread]) -> Iterato
 
 def _notable(view: EventView, shown: BotView) -> Iterator[Safe]:
     found = [
-        fact
+        frame.fact(key, _match(view, match))
         for key, match in (("best_match", shown.best), ("worst_match", shown.worst))
         if match is not None
-        for fact in (tag("dt", say(key)), tag("dd", _match(view, match)))
     ]
     if found:
         yield tag("h2", say("best_and_worst"))

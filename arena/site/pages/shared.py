@@ -53,16 +53,15 @@ def _event(event: Published) -> Safe:
         for bot in event.bots[:_LEADERS]
         if bot.rank
     ]
-    tags = []
-    if not event.finished:
-        tags.append(tag("span", say("unfinished_short"), class_="tag warn"))
-    if event.predictable:
-        tags.append(tag("span", say("predictable_short"), class_="tag quiet"))
+    tags = [
+        None if event.finished else tag("span", say("unfinished_short"), class_="tag warn"),
+        tag("span", say("predictable_short"), class_="tag quiet") if event.predictable else None,
+    ]
     return tag(
         "li",
         tag("h2", _event_link(event, f"e/{event.slug}/index.html")),
         tag("p", join(*about, between=frame.DOT), class_="quiet small"),
-        tag("p", join(*tags, between=" ")) if tags else None,
+        tag("p", join(*tags, between=" ")) if any(tags) else None,
         tag("ol", *leaders) if leaders else None,
     )
 
