@@ -15,9 +15,7 @@ OTHERWISE = 5
 @click.argument("bot", type=BotPath(path_type=None))
 @click.argument("transcript", type=PathName(readable=False, allow_dash=True))
 @option("--match ID", text="Of the event in the folder TRANSCRIPT.", shell_complete=matches_of)
-@option(
-    "--bot NAME", text="With --match: as which of its bots.", to="whose", shell_complete=bots_of
-)
+@option("--bot NAME", text="With --match: as which of its bots.", to="name", shell_complete=bots_of)
 @option("--attempt N", NATURAL, "With --match: of a series that was played again.")
 @switch("--go-on", "Don't stop at an answer that is another move.")
 @option("--timeout", TIME, "Time for an answer.  [default: as long as it takes]")
@@ -40,7 +38,7 @@ def feed(**options: Any) -> None:  # noqa: ANN401 - click's flags
 
     bot, transcript, timeout = (options.pop(n) for n in ("bot", "transcript", "timeout"))
     chosen = FeedOptions(
-        bot=options.pop("whose"), timeout=None if timeout is None else timeout / 1000, **options
+        bot=options.pop("name"), timeout=None if timeout is None else timeout / 1000, **options
     )
     if only_print:
         for line in transcript_lines(bot, transcript, chosen, say):

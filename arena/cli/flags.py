@@ -59,9 +59,7 @@ class EventCommand(Helped):
     """Lists flags under headings; `--live [PORT]` takes the next word only if it is a number."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        pages = {
-            name for option in self.params if option.metavar == "[PORT]" for name in option.opts
-        }
+        pages = {name for flag in self.params if flag.metavar == "[PORT]" for name in flag.opts}
         until = args.index("--") if "--" in args else len(args)
         given = [
             f"{arg}=0"

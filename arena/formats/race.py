@@ -90,20 +90,18 @@ class Race(Format):
         if not pairs:
             waves = "one wave" if len(before) == 1 else f"{len(before)} waves"
             return ScheduleEnd(f"all neighbours told apart or shown to be close, in {waves}")
-        played = _played(before)
+        played, note = _played(before), standing.open_note()
         chosen = {name for pair in pairs for name in self._through(pair, standing.order)}
         deals = {name: some for name in sorted(chosen) if (some := self._more(played[name]))}
         if not deals:
-            return ScheduleEnd(
-                f"nobody can be told apart by playing on, with {standing.open_note()}"
-            )
+            return ScheduleEnd(f"nobody can be told apart by playing on, with {note}")
         left = self._budget - sum(wave.matches for wave in before)
         deals = self._within(left, deals)
         if not deals:
-            return ScheduleEnd(f"the budget of {self._budget} matches, with {standing.open_note()}")
+            return ScheduleEnd(f"the budget of {self._budget} matches, with {note}")
         likely = standing.likely(pairs, {pair: played[n] for pair, n in self._seated.items()})
         more = min(likely, left) - 2 * sum(map(len, deals.values()))
-        return self._dealing.wave(deals, more=max(0, more), note=standing.open_note())
+        return self._dealing.wave(deals, more=max(0, more), note=note)
 
     def _through(self, pair: tuple[str, str], order: Sequence[str]) -> list[str]:
         """The pairings that tell two apart: their own, or theirs with a third bot."""

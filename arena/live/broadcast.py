@@ -11,8 +11,8 @@ Invariant: no exception leaves `run`, whatever is requested; everything sent has
 `EventSnapshot` and `EventState.shows`.
 """
 
-import functools
 from collections.abc import AsyncIterator, Callable
+from functools import partial
 from typing import TypeVar
 
 import trio
@@ -134,9 +134,7 @@ class Broadcast:
             made: dict[str, str] = {}
             if self._ranking is None:
                 if not self.hub.number:  # a shard has no ranking: once is enough
-                    made, _ = await self._in_thread(
-                        functools.partial(slow_fragments, self.snapshot)
-                    )
+                    made, _ = await self._in_thread(partial(slow_fragments, self.snapshot))
             elif self._refreshed - self._ranked >= self._pause:
                 made = await self._rank(self._ranking)
             self.hub.put({**made, **quick_fragments(self.snapshot)})
@@ -151,7 +149,7 @@ class Broadcast:
         self.show.note_ranking(ranked)
         self._table = ranked
         self._ranked = self._refreshed
-        made, drawing = await self._in_thread(functools.partial(slow_fragments, self.snapshot))
+        made, drawing = await self._in_thread(partial(slow_fragments, self.snapshot))
         self._pause = max(RANKING_EVERY_S, RARELY * (copied + took + drawing))
         return made
 

@@ -11,8 +11,8 @@ series a withdrawal cut short, are over only with the event: a late record could
 Invariant: it holds SHOWN matches, POINTS of history, and a byte a deal.
 """
 
-import itertools
 from collections import deque
+from itertools import pairwise
 from typing import Any, Literal
 
 import msgspec
@@ -115,9 +115,7 @@ class EventState:
         # A bot that was withdrawn may take its matches with it: what was counted before is void.
         while self._history and self._history[-1].matches >= table.matches:
             self._history.pop()
-        apart = sum(
-            (one.rank_last or 0) < (two.rank or 0) for one, two in itertools.pairwise(rated)
-        )
+        apart = sum((one.rank_last or 0) < (two.rank or 0) for one, two in pairwise(rated))
         errors = [row.sigma_field for row in rated if row.sigma_field is not None]
         error = sum(errors) / max(1, len(errors))
         if len(self._history) == POINTS:
@@ -137,9 +135,7 @@ class EventState:
             note=self._note,
             voids=self._voids,
             matches=tuple(self._matches),
-            open=frozenset(
-                seen.id for seen in self._matches if self.shows(seen.pairing, seen.deal)
-            ),
+            open=frozenset(one.id for one in self._matches if self.shows(one.pairing, one.deal)),
             table=table,
             history=tuple(self._history),
         )

@@ -225,15 +225,13 @@ class PlaySession:
     ) -> None:
         others = [bot.entrant for bot in bots]
         self.entrants = (*others[:seat], person, *others[seat:])  # by seat
-        heroes, predictable = tuple(entrant.id for entrant in self.entrants), seed is not None
-        self.settings = msgspec.structs.replace(settings, heroes=heroes, predictable=predictable)
+        heroes, seeded = tuple(entrant.id for entrant in self.entrants), seed is not None
+        self.settings = msgspec.structs.replace(settings, heroes=heroes, predictable=seeded)
         self.playing = False  # whether a match has begun that is not written yet
         self._seat = seat
         self._backend = backend
-        entrants = tuple(sorted(self.entrants, key=lambda entrant: entrant.id))
-        event = Event(
-            settings=self.settings, entrants=entrants, commitment="", predictable=predictable
-        )
+        field = tuple(sorted(self.entrants, key=lambda entrant: entrant.id))
+        event = Event(settings=self.settings, entrants=field, commitment="", predictable=seeded)
         self._event = played_here(event, backend)
         self._bots = bots
         self._seed = seed

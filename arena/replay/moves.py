@@ -147,14 +147,12 @@ class _Replay:
                 referee.answer(seat, referee.legal(seat)[0] if move is None else move)
         self._refuse_illegal(hole, places, due)
 
-    def _refuse_illegal(
-        self, hole: int, places: Mapping[int, int], due: Mapping[int, Fault]
-    ) -> None:
+    def _refuse_illegal(self, hole: int, at: Mapping[int, int], due: Mapping[int, Fault]) -> None:
         faults = self._referee.faults
         for fault in faults[self._known :]:
             if fault.seat not in due:
                 raise ReplayError(
-                    hole, places[fault.seat] + 1, expected="a legal move", found=fault.message
+                    hole, at[fault.seat] + 1, expected="a legal move", found=fault.message
                 )
         self._known = len(faults)
 

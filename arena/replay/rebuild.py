@@ -48,13 +48,11 @@ def rebuild_lines(
 
 
 class _Match(Witness):
-    def __init__(
-        self, record: MatchRecord, entrant: str, settings: Settings, *, lean: bool
-    ) -> None:
+    def __init__(self, record: MatchRecord, bot: str, settings: Settings, *, lean: bool) -> None:
         self.lines: list[str] = []
         self.failed = False
         self._record = record
-        self._seat = record.seats.index(entrant)
+        self._seat = record.seats.index(bot)
         self._lean = lean
         self._settings = settings
         self._decisions = 0

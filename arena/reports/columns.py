@@ -42,7 +42,7 @@ counts in full where every match has fresh processes."""
 def columns(table: Table, *, canonical: bool) -> list[Column]:
     settings = table.event.settings
     # Of the differences in strokes the one that the event rates on is dropped last.
-    strokes, less_luck = (1, 10) if settings.rate_on == ADJUSTED else (10, 7)
+    strokes, less = (1, 10) if settings.rate_on == ADJUSTED else (10, 7)
     found = [
         Column(RANK, _rank),
         Column(BOT, lambda row: row.entrant, left=True),
@@ -51,9 +51,7 @@ def columns(table: Table, *, canonical: bool) -> list[Column]:
         Column("σ", lambda row: _number(row.sigma, ".2f"), dropped=1),  # noqa: RUF001 - the Greek letter
         Column("P>next %", _p_next, dropped=8),
         Column("Δ strokes", lambda row: _within(row.delta, row.delta_ci), dropped=strokes),
-        Column(
-            "Δ less luck", lambda row: _within(row.adjusted, row.adjusted_ci), dropped=less_luck
-        ),
+        Column("Δ less luck", lambda row: _within(row.adjusted, row.adjusted_ci), dropped=less),
         Column("luck", lambda row: _number(row.luck, "+.1f"), dropped=2),
         Column("win %", _win, dropped=7),
         Column("W-T-L", _results, dropped=4),

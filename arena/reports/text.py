@@ -62,7 +62,7 @@ def _standings(table: Table, *, room: int | None, canonical: bool) -> list[str]:
     ]
     cells = {column.heading: [column.heading, *map(column.cell, rows)] for column in found}
     cells[BOT] = [plain(name) for name in cells[BOT]]
-    shown, name_room = _fitting(found, {name: _width(cells[name]) for name in cells}, room)
+    shown, name_room = _fit(found, {name: _width(cells[name]) for name in cells}, room)
     cells[BOT] = [clip(name, name_room) for name in cells[BOT]]
     for texts in cells.values():
         texts.insert(1, "-" * _width(texts))
@@ -85,9 +85,7 @@ def _width(cells: list[str]) -> int:
     return max(map(width, cells))
 
 
-def _fitting(
-    found: list[Column], wide: dict[str, int], room: int | None
-) -> tuple[list[Column], int]:
+def _fit(found: list[Column], wide: dict[str, int], room: int | None) -> tuple[list[Column], int]:
     """The columns that fit beside cut names, from the most important down; room for names."""
     longest = wide[BOT]
     if room is None:

@@ -104,10 +104,8 @@ class MatchFiles:
     ) -> Iterator[int]:
         secret = bytes.fromhex(part.event.secret)
         context = SegmentContext(part.event, secret, self._places, self._clearing)
-        batches = enumerate(
-            iter(lambda: list(islice(noted, segments.A_SEGMENT)), []), self._segment
-        )
-        wanted = ((f"e/{self._slug}/m/s{number}", batch) for number, batch in batches)
+        packs = enumerate(iter(lambda: list(islice(noted, segments.A_SEGMENT)), []), self._segment)
+        wanted = ((f"e/{self._slug}/m/s{number}", batch) for number, batch in packs)
         jobs = jobs if self._source.table.matches > ALONE else 1
         for each in _made(context, wanted, jobs):
             self._write([(f"m/s{self._segment}.js", each.data)])

@@ -147,9 +147,7 @@ def table_picture(
             moment.known[seat] if moment.known else "",
             strict=True,
         )
-        shown = tuple(
-            Card(about.label(card), seen.get(letter, Face.HIDDEN)) for card, letter in cards
-        )
+        shown = tuple(Card(about.label(card), seen.get(who, Face.HIDDEN)) for card, who in cards)
         fallen = seat in moment.fallen
         player = Player(
             name=name,

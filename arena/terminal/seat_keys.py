@@ -218,10 +218,8 @@ class Seat:
     def _status(self, columns: int) -> str:
         acting = self.desk.acting()
         who = self.desk.names[acting[0]] if acting else "the others"
-        left, right = _STATUS.get(
-            self._page or self.waiting, (f"{who} to move", "? help  q leave ")
-        )
-        return status_line(self.style, f" {left} ", (right,), columns)
+        left, keys = _STATUS.get(self._page or self.waiting, (f"{who} to move", "? help  q leave "))
+        return status_line(self.style, f" {left} ", (keys,), columns)
 
 
 class KeyPerson:

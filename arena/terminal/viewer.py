@@ -171,10 +171,8 @@ class Stepper:
             self._said = f"there are holes 1 to {holes}, no {hole}"
 
     def _next_hole(self) -> None:
-        hole = self._album.moments[self.at].hole
-        self._go(
-            self._album.first_of(hole + 1) if hole < len(self._album.match.holes) else self._last
-        )
+        album, hole = self._album, self._album.moments[self.at].hole
+        self._go(album.first_of(hole + 1) if hole < len(album.match.holes) else self._last)
 
     def _previous_hole(self) -> None:
         hole = self._album.moments[self.at].hole

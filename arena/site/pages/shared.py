@@ -74,9 +74,7 @@ def career(
         "col_hash words, col_range figures, col_win number, col_strokes number, col_matches number"
     )
     rows = [_placed(event, placed) for event, placed in played]
-    others = [
-        tag("li", tag("a", frame.name(other), href=f"{bot_slug(other)}.html")) for other in also
-    ]
+    others = [tag("li", tag("a", frame.name(each), href=f"{bot_slug(each)}.html")) for each in also]
     return frame.page(
         site,
         tag("h1", frame.name(bot)),
