@@ -33,29 +33,21 @@ _LETTERS = {"n": NOBODY, "o": OWNER, "r": OWNER, "a": ALL}
 class Step(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """One move. What it doesn't say is as it was before it."""
 
-    seat: int
-    """Whose move."""
-    move: str
-    """In the protocol's notation."""
+    seat: int  # whose move
+    move: str  # in the protocol's notation
     turn: int
     """The number of the match's last question by then, as faults count: seats that tee off
     share it."""
-    unasked: bool = False
-    """Its bot had failed: the game's fallback, which is always legal."""
+    unasked: bool = False  # its bot had failed: the game's fallback, which is always legal
     drawn: int | None = None
     """The card in hand: drawn by this move, or drawn before and used by it."""
-    cards: tuple[int, ...] = ()
-    """The seat's cards by position, face up or down."""
+    cards: tuple[int, ...] = ()  # the seat's cards by position, face up or down
     known: tuple[tuple[int, str], ...] = ()
     """(seat, letters): who knows that seat's cards now, as at the beginning of the hole."""
-    discard: int | None = None
-    """The top of the pile."""
-    pile: int | None = None
-    """Cards in the pile."""
-    stock: int | None = None
-    """Cards in the stock."""
-    reshuffled: bool = False
-    """Before it the pile, but for its top, became a new stock."""
+    discard: int | None = None  # the top of the pile
+    pile: int | None = None  # cards in the pile
+    stock: int | None = None  # cards in the stock
+    reshuffled: bool = False  # before it the pile, but for its top, became a new stock
     ends: bool = False
     """With it the seat went out or knocked: each of the others has one more turn."""
     luck: tuple[int, ...] = ()
@@ -66,8 +58,7 @@ class Step(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 class HoleSteps(Frozen, frozen=True, kw_only=True):
     """One hole."""
 
-    hole: int
-    """From 1; from the tenth on a playoff."""
+    hole: int  # from 1; from the tenth on a playoff
     order: tuple[int, ...]
     """The seats that play it, in the order of play; the last is the dealer."""
     deck: tuple[int, ...]
@@ -76,18 +67,14 @@ class HoleSteps(Frozen, frozen=True, kw_only=True):
     """As dealt, by seat and position; none for a seat that does not play."""
     known: tuple[str, ...]
     """By seat, one letter a position: n no player knows the card, o its owner alone, a all."""
-    discard: int
-    """The first card of the pile."""
-    stock: int
-    """Cards in the stock."""
-    steps: tuple[Step, ...]
-    """The moves in the order of play."""
+    discard: int  # the first card of the pile
+    stock: int  # cards in the stock
+    steps: tuple[Step, ...]  # the moves in the order of play
     luck: tuple[int, ...] = ()
     """By seat, what the deal itself cost it; empty without a ledger, as are the steps' then."""
     scores: tuple[int, ...] = ()
     """Strokes by seat; empty when a forfeit ended the match within this hole."""
-    totals: tuple[int, ...] = ()
-    """By seat, after this hole; a playoff adds nothing."""
+    totals: tuple[int, ...] = ()  # by seat, after this hole; a playoff adds nothing
 
 
 class MatchSteps(Frozen, frozen=True, kw_only=True):
@@ -95,39 +82,24 @@ class MatchSteps(Frozen, frozen=True, kw_only=True):
 
     format: int = FORMAT
     """The version of this description; fields may be added without a new number."""
-    id: str
-    """PAIRING-DEAL-ROTATION."""
-    series: str
-    """The series that it was played in."""
-    pairing: str
-    """The set of its entrants: 12 hex digits, see DEALS.md."""
-    deal: int
-    """Which of the pairing's deals, from 0."""
-    rotation: int
-    """By how many seats the deal's circle of entrants is turned."""
-    attempt: int
-    """Which playing of its series this belongs to."""
-    commitment: str
-    """Of the event: published before its first match."""
-    settings: Settings
-    """Of the event."""
-    seats: tuple[Entrant, ...]
-    """By seat."""
-    holes: tuple[HoleSteps, ...]
-    """In the order of play."""
-    totals: tuple[int, ...]
-    """Strokes of the nine holes by seat."""
-    places: tuple[int, ...]
-    """1 is best; equal numbers share a place; forfeiters come last."""
+    id: str  # PAIRING-DEAL-ROTATION
+    series: str  # the series that it was played in
+    pairing: str  # the set of its entrants: 12 hex digits, see DEALS.md
+    deal: int  # which of the pairing's deals, from 0
+    rotation: int  # by how many seats the deal's circle of entrants is turned
+    attempt: int  # which playing of its series this belongs to
+    commitment: str  # of the event: published before its first match
+    settings: Settings  # of the event
+    seats: tuple[Entrant, ...]  # by seat
+    holes: tuple[HoleSteps, ...]  # in the order of play
+    totals: tuple[int, ...]  # strokes of the nine holes by seat
+    places: tuple[int, ...]  # 1 is best; equal numbers share a place; forfeiters come last
     faults: tuple[Fault, ...]
     """In the order in which they fell. Each lies before the first step of its hole with its turn
     or a later one, or behind the hole's last."""
-    use: tuple[SeatUse, ...]
-    """What each seat used."""
-    digest: str
-    """Of the record."""
-    ended: float
-    """Seconds since the epoch."""
+    use: tuple[SeatUse, ...]  # what each seat used
+    digest: str  # of the record
+    ended: float  # seconds since the epoch
 
 
 def unfold(record: MatchRecord, event: Event, *, game: Game, secret: bytes) -> MatchSteps:

@@ -21,30 +21,19 @@ class Placed(Frozen, frozen=True, kw_only=True):
 
     id: str
     """name@version, or its alias."""
-    name: str
-    """By which it is known across events."""
-    version: str
-    """As its author calls it, or its alias."""
-    hash: str
-    """SHA-256 of its content; of an anonymous site a keyed hash of that."""
-    page: str
-    """Its page, from the site's folder; empty: it has none."""
+    name: str  # by which it is known across events
+    version: str  # as its author calls it, or its alias
+    hash: str  # SHA-256 of its content; of an anonymous site a keyed hash of that
+    page: str  # its page, from the site's folder; empty: it has none
     rank: int | None
     """1 is best; null: not rated, as are mu, sigma and win. Older sites have 0 and the prior."""
-    rank_last: int | None
-    """The end of the range of ranks that it shares."""
-    mu: float | None
-    """TrueSkill's estimate."""
-    sigma: float | None
-    """How sure that is, where the whole field lies included."""
-    sigma_field: float | None = None
-    """How sure mu is against the field's mean."""
-    win: float | None
-    """Share of opponents beaten, a tie counting half."""
-    strokes: float | None
-    """A hole."""
-    matches: int
-    """It played so many that count."""
+    rank_last: int | None  # the end of the range of ranks that it shares
+    mu: float | None  # TrueSkill's estimate
+    sigma: float | None  # how sure that is, where the whole field lies included
+    sigma_field: float | None = None  # how sure mu is against the field's mean
+    win: float | None  # share of opponents beaten, a tie counting half
+    strokes: float | None  # a hole
+    matches: int  # it played so many that count
     note: str = ""
     """withdrawn, annulled."""
 
@@ -52,36 +41,22 @@ class Placed(Frozen, frozen=True, kw_only=True):
 class Published(Frozen, frozen=True, kw_only=True):
     """An event of a site."""
 
-    slug: str
-    """Its folder is e/SLUG."""
-    name: str
-    """What people call it; empty: by its game and date."""
-    game: str
-    """As in --game."""
-    seats: int
-    """At a table."""
-    format: str
-    """As in --format of the event."""
-    matches: int
-    """Those that count."""
-    planned: int
-    """Those of its whole schedule; 0 when that isn't known in advance."""
-    finished: bool
-    """Whether it is over."""
-    predictable: bool
-    """Whether its deals follow from a seed."""
+    slug: str  # its folder is e/SLUG
+    name: str  # what people call it; empty: by its game and date
+    game: str  # as in --game
+    seats: int  # at a table
+    format: str  # as in --format of the event
+    matches: int  # those that count
+    planned: int  # those of its whole schedule; 0 when that isn't known in advance
+    finished: bool  # whether it is over
+    predictable: bool  # whether its deals follow from a seed
     commitment: str
     """Published before its first match; empty where that would tell who took part."""
-    ended: float
-    """Seconds since the epoch; 0: not known."""
-    replays: int
-    """Matches that can be looked at."""
-    listed: int
-    """Matches in the lists."""
-    missing: tuple[str, ...] = ()
-    """What is missing: names of reasons."""
-    bots: tuple[Placed, ...] = ()
-    """In the order of the table."""
+    ended: float  # seconds since the epoch; 0: not known
+    replays: int  # matches that can be looked at
+    listed: int  # matches in the lists
+    missing: tuple[str, ...] = ()  # what is missing: names of reasons
+    bots: tuple[Placed, ...] = ()  # in the order of the table
     made_from: str = ""
     """Hash of all that its files of matches follow from: the same, and they aren't made again."""
 
@@ -91,18 +66,13 @@ class SiteIndex(Frozen, frozen=True, kw_only=True):
 
     format: int = FORMAT
     """The version of this description; fields may be added without a new number."""
-    arena: str = ""
-    """The version of the arena that wrote it."""
-    title: str = ""
-    """Empty: none of its own."""
-    anonymous: bool = False
-    """Whether names and authors are aliases."""
-    key: str = ""
-    """Of an anonymous site: by what it knows its key again; it says nothing of it."""
+    arena: str = ""  # the version of the arena that wrote it
+    title: str = ""  # empty: none of its own
+    anonymous: bool = False  # whether names and authors are aliases
+    key: str = ""  # of an anonymous site: by what it knows its key again; it says nothing of it
     id: str = ""
     """Drawn when the site was made; its aliases differ from those of any other site."""
-    events: tuple[Published, ...] = ()
-    """The latest first."""
+    events: tuple[Published, ...] = ()  # the latest first
 
 
 decode_index = msgspec.json.Decoder(SiteIndex).decode

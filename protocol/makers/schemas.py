@@ -149,18 +149,23 @@ def from_docstrings(part: dict[str, Any], title: str) -> None:
     for name, text in WORDS.get(title, {}).items():
         part["properties"][name]["description"] = text
     kind = next(getattr(module, title) for module in DOCUMENTED if hasattr(module, title))
-    (body,) = ast.parse(inspect.getsource(kind)).body
+    source = inspect.getsource(kind)
+    (body,) = ast.parse(source).body
     assert isinstance(body, ast.ClassDef)
-    for at, text in zip(body.body, body.body[1:], strict=False):
+    for at, text in zip(body.body, [*body.body[1:], None], strict=True):
         if (
-            isinstance(at, ast.AnnAssign)
-            and isinstance(at.target, ast.Name)
-            and isinstance(text, ast.Expr)
-            and isinstance(text.value, ast.Constant)
-            and at.target.id in part["properties"]
+            not isinstance(at, ast.AnnAssign)
+            or not isinstance(at.target, ast.Name)
+            or at.target.id not in part["properties"]
         ):
+            continue
+        place = part["properties"][at.target.id]
+        _, _, note = source.splitlines()[at.lineno - 1].partition("  # ")
+        if note:  # a short docstring, behind its field
+            place["description"] = f"{note[0].upper()}{note[1:]}."
+        elif isinstance(text, ast.Expr) and isinstance(text.value, ast.Constant):
             words = inspect.cleandoc(str(text.value.value))
-            part["properties"][at.target.id]["description"] = re.sub(r"\s+", " ", words)
+            place["description"] = re.sub(r"\s+", " ", words)
 
 
 def event_file() -> dict[str, Any]:
