@@ -15,9 +15,7 @@ from arena.registry import COMMAND_OF, DEFAULT_GAME, FORMATS, GAMES, REPORTS, SA
 F = TypeVar("F", bound=Callable[..., Any])
 
 _UNITS = {"ms": 1, "s": 1_000, "m": 60_000, "h": 3_600_000}
-
 _COLUMN = 22
-
 HEADINGS = {
     heading: names.split()
     for heading, names in {

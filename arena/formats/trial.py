@@ -28,10 +28,8 @@ from arena.model import ADJUSTED, Entrant, Settings, TrialSettings, TrialVerdict
 from arena.schedule import Lead, ScheduleEnd, Wave, WaveResults
 
 CHUNK = 5  # deals of a series in an event that `arena compare` makes: its settings state them
-
 SKEW = 3.0
 """Of the settings of such an event: the correction, a series cut short, holds that far."""
-
 FORFEITS = 0.6  # of the settings of such an event: at 5 and at 1 % enough for all looks
 
 MOST_DEALS = 1_000_000

@@ -92,7 +92,5 @@ class Game:
         return self.about.name
 
     def start(self, *, seats: int, order: Sequence[int], deck: HoleDeck, turn_cap: int) -> Hole:
-        """Deal a hole. `order` holds the seats that play, in the order of play, the dealer
-        last; in a playoff it is shorter than `seats`.
-        """
+        """Deal a hole. `order`: the seats that play, the dealer last; in a playoff not all."""
         return self.deal(seats=seats, order=order, deck=deck, turn_cap=turn_cap)

@@ -41,11 +41,8 @@ _JSON = "application/json"
 _TYPES = {"html": "text/html", "css": "text/css", "js": "text/javascript", "json": _JSON}
 _FILES: Mapping[str, tuple[str, str]] = {
     "": ("arena.play", "assets/play.html"),
-    "play.css": ("arena.play", "assets/play.css"),
-    "play.js": ("arena.play", "assets/play.js"),
-    "style.css": ("arena.site", "assets/style.css"),
-    "cards.css": ("arena.site", "assets/cards.css"),
-    "cards.js": ("arena.site", "assets/cards.js"),
+    **{name: ("arena.play", f"assets/{name}") for name in ("play.css", "play.js")},
+    **{name: ("arena.site", f"assets/{name}") for name in ("style.css", "cards.css", "cards.js")},
     **{f"strings/{name}.json": ("arena.play", f"assets/strings/{name}.json") for name in LANGUAGES},
     **{f"site/{name}.json": ("arena.site", f"assets/strings/{name}.json") for name in LANGUAGES},
     **{

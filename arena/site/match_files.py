@@ -9,7 +9,6 @@ the same amount for ten matches as for a million; the order of the records decid
 several equal matches is called the best or the worst: the first.
 """
 
-import shutil
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from itertools import islice
 from pathlib import Path
@@ -67,7 +66,8 @@ class MatchFiles:
 
     def write(self, jobs: int) -> Iterator[int]:
         """Yields how many matches are done."""
-        (self._folder / "m").mkdir()
+        if not self._kept:
+            (self._folder / "m").mkdir()
         parts = []
         for part in self._source.parts:
             firsts: list[str] = []
@@ -80,7 +80,6 @@ class MatchFiles:
                 if self._listed % segments.A_SEGMENT == 0:
                     yield self._listed
         if self._kept:
-            shutil.rmtree(self._folder / "m")
             return
         self._write(self._lists.rest())
         # Of each log of the event, the first match of each of its segments.

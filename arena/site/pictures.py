@@ -11,8 +11,6 @@ from arena.site.markup import NOTHING, Safe, shape
 from arena.site.view import Point
 
 _NARROW = 6  # span of a picture below which whole numbers beside it would repeat themselves
-
-
 Scale = Callable[[float], str]  # maps values to pixels
 
 

@@ -223,12 +223,12 @@ class Seat:
 
 
 class KeyPerson:
-    def __init__(self, keyboard: Keyboard, style: Style, delay: float) -> None:
+    def __init__(self, keyboard: Keyboard, style: Style, delay: float, kept: list[Path]) -> None:
         self._keyboard = keyboard
         self._delay = delay
         self._seat = Seat(style)
         self._seen = (0, 0)  # the hole and the number of its plays that were shown
-        self.kept: list[Path] = []  # the folders of the matches so far
+        self._kept = kept  # the folders of the matches so far
 
     async def begin(self, desk: Desk, commitment: str) -> None:
         del desk, commitment  # the log has it; the screen is for this person alone
@@ -269,7 +269,7 @@ class KeyPerson:
 
     async def over(self, desk: Desk, record: MatchRecord, kept: Path) -> bool:
         seat = self._seat
-        self.kept.append(kept)
+        self._kept.append(kept)
         seat.closing = [
             *match_fault_lines(record),
             f"kept in {kept}; look at it: {command_line('replay', kept)}",
@@ -316,9 +316,7 @@ async def at_the_keys(style: Style, delay: float) -> AsyncIterator[Person]:
     kept: list[Path] = []
     try:
         with Keyboard(sys.stdin.fileno(), sys.stdout.fileno(), sys.stdout.encoding) as keyboard:
-            person = KeyPerson(keyboard, style, delay)
-            kept = person.kept
-            yield person
+            yield KeyPerson(keyboard, style, delay, kept)
     finally:
         for folder in kept:  # again, below the alternate screen
             say(f"kept in {folder}; look at it: {command_line('replay', folder)}")

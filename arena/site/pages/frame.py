@@ -179,9 +179,7 @@ def table(
     caption: Content = None,
     **given: object,
 ) -> Safe:
-    """A table that scrolls by itself, by keyboard too, with the string `key` as its label. `kind`:
-    `narrow` has few columns, `stack` has rows that are paragraphs on a phone.
-    """
+    """Scrolls by itself, labelled by `key`. `kind`: `narrow`, few columns; `stack`, for phones."""
     body = tag("table", caption, tag("thead", tag("tr", *heads)), tag("tbody", *rows), **given)
     return tag(
         "div",
