@@ -21,7 +21,7 @@ from typing import Protocol
 import msgspec
 import trio
 
-from arena import registry
+from arena import model, registry
 from arena.bots import default_cache, in_use
 from arena.deals import commitment, secret_from_seed
 from arena.engine.contestant import Contestant
@@ -34,18 +34,6 @@ from arena.executors.cores import one_core
 from arena.games import Game
 from arena.machine import Notify
 from arena.machine.facts import played_here
-from arena.model import (
-    LONGEST_LABEL,
-    Bot,
-    Entrant,
-    Event,
-    MatchRecord,
-    MatchSpec,
-    Series,
-    Settings,
-    UserError,
-    label_fault,
-)
 from arena.play.desk import Desk
 from arena.referee import Failure
 from arena.reports.escape import plain
@@ -77,7 +65,7 @@ class Person(Protocol):
     async def hole_over(self, desk: Desk) -> None:
         """All cards are turned; returns when the person has seen them."""
 
-    async def over(self, desk: Desk, record: MatchRecord, kept: Path) -> bool:
+    async def over(self, desk: Desk, record: model.MatchRecord, kept: Path) -> bool:
         """The match is over and logged; whether another one is wanted. `kept`: its folder."""
 
 
@@ -86,7 +74,7 @@ class PersonMatch(Match):
         self,
         table: Pipes,
         context: MatchContext,
-        spec: MatchSpec,
+        spec: model.MatchSpec,
         seated: Mapping[int, Contestant],
         *,
         person: Person,
@@ -167,8 +155,8 @@ def play_against(
     sandbox: str,
 ) -> bool:
     """Play match after match, until the person leaves. False: the person interrupted it."""
-    if fault := label_fault(name):
-        raise UserError(f"--name {plain(name)}: {fault}")
+    if fault := model.label_fault(name):
+        raise model.UserError(f"--name {plain(name)}: {fault}")
     person = person_named(name)
     _check_seat(len(bots), seat, registry.game(options.game))
     cache = default_cache()
@@ -191,34 +179,34 @@ def play_against(
         return _play(session, guest, place, say)
 
 
-def person_named(name: str) -> Entrant:
-    return Entrant(id=f"{name}@{PERSON}", name=name, version=PERSON, hash="")
+def person_named(name: str) -> model.Entrant:
+    return model.Entrant(id=f"{name}@{PERSON}", name=name, version=PERSON, hash="")
 
 
 def _check_seat(bots: int, seat: int, rules: Game) -> None:
     if not bots:
-        raise UserError("name the bots to play against, for instance: arena play bots/a")
+        raise model.UserError("name the bots to play against, for instance: arena play bots/a")
     if not rules.min_seats <= bots + 1 <= rules.max_seats:
-        raise UserError(
+        raise model.UserError(
             f"{bots} bots and you: {rules.name} is for {rules.min_seats} to {rules.max_seats} "
             f"players, so name {rules.max_seats - 1} at most"
         )
     if seat > bots:
-        raise UserError(f"--seat {seat}: with {bots + 1} at the table seats are 0 to {bots}")
+        raise model.UserError(f"--seat {seat}: with {bots + 1} at the table seats are 0 to {bots}")
 
 
-def _renamed(entrant: Entrant, number: int) -> Entrant:
-    name = f"{entrant.name[: LONGEST_LABEL - 4]}-{number}"
+def _renamed(entrant: model.Entrant, number: int) -> model.Entrant:
+    name = f"{entrant.name[: model.LONGEST_LABEL - 4]}-{number}"
     return msgspec.structs.replace(entrant, id=f"{name}@{entrant.version}", name=name)
 
 
 class PlaySession:
     def __init__(
         self,
-        settings: Settings,
-        bots: Sequence[Bot],
+        settings: model.Settings,
+        bots: Sequence[model.Bot],
         backend: Backend,
-        person: Entrant,
+        person: model.Entrant,
         *,
         seat: int,
         seed: str | None,
@@ -231,12 +219,14 @@ class PlaySession:
         self._seat = seat
         self._backend = backend
         field = tuple(sorted(self.entrants, key=lambda entrant: entrant.id))
-        event = Event(settings=self.settings, entrants=field, commitment="", predictable=seeded)
+        event = model.Event(
+            settings=self.settings, entrants=field, commitment="", predictable=seeded
+        )
         self._event = played_here(event, backend)
         self._bots = bots
         self._seed = seed
 
-    def prepare(self, number: int) -> tuple[Event, bytes, Series]:
+    def prepare(self, number: int) -> tuple[model.Event, bytes, model.Series]:
         """The event of a match, its secret, and the series of that match alone."""
         secret = secrets.token_bytes(32)
         if self._seed is not None:
@@ -264,7 +254,7 @@ class PlaySession:
         return await person.over(desk, played.record, folder)
 
 
-def _keep(folder: Path, event: Event, secret: bytes, played: FinishedMatch) -> None:
+def _keep(folder: Path, event: model.Event, secret: bytes, played: FinishedMatch) -> None:
     """Make a finished match a results folder, with the secret revealed."""
     private = Private(secret=secret.hex(), sources={}, cache="")
     with staged_folder(folder) as fresh, Store.create(fresh, event, private) as store:

@@ -27,20 +27,7 @@ from itertools import groupby
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from arena.model import (
-    Confinement,
-    Entrant,
-    Event,
-    Fault,
-    Frozen,
-    Machine,
-    NotRun,
-    Settings,
-    SourceEvent,
-    Standing,
-    Table,
-    Withdrawal,
-)
+from arena import model
 from arena.reports.escape import sentence
 from arena.site.view import Failing
 
@@ -51,7 +38,7 @@ _HEX = 12
 _STDERR = 40  # lines: as many as `arena log --faults` shows of one
 
 
-class Clearance(Frozen, frozen=True, kw_only=True):
+class Clearance(model.Frozen, frozen=True, kw_only=True):
     key: bytes = b""  # of the aliases; none: names as they are
     stderr: bool = False  # whether what bots wrote to stderr is published with their faults
     host: bool = False  # whether machines, and reasons why bots were not run, are published
@@ -66,13 +53,13 @@ class Clearance(Frozen, frozen=True, kw_only=True):
         digest = self._digest("name", name)
         return f"{_BIRDS[digest[0] % len(_BIRDS)]}-{_letters(digest[1:], _LETTERS)}"
 
-    def entrant(self, entrant: Entrant) -> Entrant:
+    def entrant(self, entrant: model.Entrant) -> model.Entrant:
         if not self.key:
             return entrant
         name, author = self.name(entrant.name), entrant.author
         # Aliased, since it may say whose bot it is.
         version = _letters(self._digest("version", entrant.version), _VERSION_LETTERS)
-        return Entrant(
+        return model.Entrant(
             id=f"{name}@{version}",
             name=name,
             version=version,
@@ -91,7 +78,7 @@ class Clearance(Frozen, frozen=True, kw_only=True):
         """What the name of an event's folder is made from."""
         return self._digest("event", commitment).hex() if self.key else commitment
 
-    def failing(self, match: str, fault: Fault, *, over: bool) -> Failing:
+    def failing(self, match: str, fault: model.Fault, *, over: bool) -> Failing:
         """`over`: the event is; before, a bot's words could reveal cards that are dealt again."""
         bare = Failing(
             match=self.match(match), kind=fault.kind.value, hole=fault.hole, turn=fault.turn
@@ -107,7 +94,7 @@ class Clearance(Frozen, frozen=True, kw_only=True):
             stderr="\n".join(map(sentence, lines[-_STDERR:])),
         )
 
-    def event(self, event: Event) -> Event:
+    def event(self, event: model.Event) -> model.Event:
         ids, hidden = self.ids(event.entrants), self.anonymous
         return replace(
             event,
@@ -117,12 +104,12 @@ class Clearance(Frozen, frozen=True, kw_only=True):
             commitment="" if hidden and event.predictable else event.commitment,
             secret="" if hidden or not event.finished else event.secret,
             confinement=event.confinement if self.host else _without_places(event.confinement),
-            machine=event.machine if self.host else Machine(),
+            machine=event.machine if self.host else model.Machine(),
             machines=event.machines if self.host else (),
             not_run=tuple(sorted(map(self._not_run, event.not_run), key=lambda out: out.name)),
         )
 
-    def table(self, table: Table) -> Table:
+    def table(self, table: model.Table) -> model.Table:
         events = (table.event, *(source.event for source in table.sources))
         known = [entrant for event in events for entrant in event.entrants]
         ids = self.ids(known)
@@ -142,10 +129,10 @@ class Clearance(Frozen, frozen=True, kw_only=True):
             selected=tuple(self._said(line, known) for line in table.selected),
         )
 
-    def ids(self, entrants: Iterable[Entrant]) -> dict[str, str]:
+    def ids(self, entrants: Iterable[model.Entrant]) -> dict[str, str]:
         return {entrant.id: self.entrant(entrant).id for entrant in entrants}
 
-    def _settings(self, settings: Settings, ids: dict[str, str]) -> Settings:
+    def _settings(self, settings: model.Settings, ids: dict[str, str]) -> model.Settings:
         if not self.key:
             return settings
         trial = settings.trial and replace(settings.trial, new=ids[settings.trial.new])
@@ -159,7 +146,7 @@ class Clearance(Frozen, frozen=True, kw_only=True):
             }
         return replace(settings, heroes=heroes, trial=trial, withdrawn=UNSET, options=options)
 
-    def _source(self, source: SourceEvent) -> SourceEvent:
+    def _source(self, source: model.SourceEvent) -> model.SourceEvent:
         ids = self.ids(source.event.entrants)
         return replace(
             source,
@@ -172,26 +159,26 @@ class Clearance(Frozen, frozen=True, kw_only=True):
         )
 
     def _withdrawn(
-        self, withdrawn: Iterable[Withdrawal], ids: dict[str, str]
-    ) -> tuple[Withdrawal, ...]:
+        self, withdrawn: Iterable[model.Withdrawal], ids: dict[str, str]
+    ) -> tuple[model.Withdrawal, ...]:
         found = [
             replace(out, entrant=ids[out.entrant], after=self.match(out.after)) for out in withdrawn
         ]
         return tuple(sorted(found, key=lambda out: out.entrant))
 
-    def _said(self, text: str, entrants: Iterable[Entrant]) -> str:
+    def _said(self, text: str, entrants: Iterable[model.Entrant]) -> str:
         """One of our sentences; empty if it names a bot or an author."""
         if not self.key:
             return text
         labels = [label for each in entrants for label in (each.name, each.author) if label]
         return "" if any(label.casefold() in text.casefold() for label in labels) else text
 
-    def _not_run(self, absent: NotRun) -> NotRun:
+    def _not_run(self, absent: model.NotRun) -> model.NotRun:
         name = absent.name.rpartition("/")[2] or absent.name
         if self.key:
             bare, at, _ = name.partition("@")
-            return NotRun(name=self.name(bare if at else name), reason="")
-        return absent if self.host else NotRun(name=name, reason="")
+            return model.NotRun(name=self.name(bare if at else name), reason="")
+        return absent if self.host else model.NotRun(name=name, reason="")
 
     def _digest(self, kind: str, text: str) -> bytes:
         return hmac.digest(self.key, f"{kind}/{text}".encode(), hashlib.sha256)
@@ -207,7 +194,7 @@ def key_fingerprint(key: bytes) -> str:
     return hmac.digest(key, b"known again", hashlib.sha256).hex()[:16]
 
 
-def _in_order(rows: Iterable[Standing]) -> Iterator[Standing]:
+def _in_order(rows: Iterable[model.Standing]) -> Iterator[model.Standing]:
     """Rows of one rating are sorted by their published ids."""
     for _, equal in groupby(rows, key=lambda row: (row.rank, row.mu, row.note)):
         yield from sorted(equal, key=lambda row: row.entrant)
@@ -218,7 +205,7 @@ def _letters(digest: bytes, count: int) -> str:
     return base64.b32encode(digest).decode().lower()[:count]
 
 
-def _without_places(held: Confinement) -> Confinement:
+def _without_places(held: model.Confinement) -> model.Confinement:
     """The confinement without paths, that is, words with a slash."""
     words = [word for word in held.detail.split(" ") if "/" not in word]
     return replace(held, detail=" ".join(words))
