@@ -1,7 +1,7 @@
 """The command line: the commands in their groups, and how errors become exit codes.
 
-One module a command: flags in, exit code out. A command imports what it needs in its function, so
-that `arena --help` answers at once and never loads trio.
+One module a command: flags in, exit code out; help/ says what it does. It imports what it needs in
+its function, so that `arena --help` answers at once and never loads trio.
 """
 
 import importlib

@@ -122,11 +122,7 @@ def picture(picture: Picture, style: Style, *, room: int, height: int) -> list[s
 
 
 def scorecard(
-    names: Sequence[str],
-    scores: Sequence[Sequence[int | None]],
-    totals: Sequence[int],
-    *,
-    room: int,
+    names: Sequence[str], scores: Sequence[Sequence[int | None]], totals: Sequence[int], room: int
 ) -> list[str]:
     """The strokes by hole, a line a player; of more holes than fit the last ones."""
     label = max(4, *(min(NAME, width(plain(name))) for name in names))
