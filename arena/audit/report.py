@@ -9,10 +9,8 @@ import enum
 from arena.model import Frozen
 
 VERSION = 1
-UNUSUAL = 0.05
-"""Of a whole report, how often chance alone calls something unusual."""
-STRICT = 0.01
-"""The p-value below which `--strict` calls a row unusual."""
+UNUSUAL = 0.05  # of a whole report, how often chance alone calls something unusual
+STRICT = 0.01  # the p-value below which `--strict` calls a row unusual
 
 
 class AuditPart(enum.StrEnum):
@@ -31,20 +29,16 @@ class Question(Frozen, frozen=True, kw_only=True):
     """A part of the report that could be tested, and its most unusual row."""
 
     part: AuditPart
-    rows: int
-    """How many bots or pairs were asked about."""
-    bots: tuple[str, ...]
-    """The most unusual of them."""
+    rows: int  # how many bots or pairs were asked about
+    bots: tuple[str, ...]  # the most unusual of them
     p: float
 
 
 class Effect(Frozen, frozen=True, kw_only=True):
     """What a seat, or a place in the order of play, is worth."""
 
-    strokes: float
-    """Above (worse) or below the table's mean."""
-    low: float | None
-    """Of the 95 % interval; none with a single rated deal."""
+    strokes: float  # above (worse) or below the table's mean
+    low: float | None  # of the 95 % interval; none with a single rated deal
     high: float | None
 
 
@@ -54,8 +48,7 @@ class Proportion(Frozen, frozen=True, kw_only=True):
     count: int
     of: int
     share: float
-    low: float
-    """Of the 95 % interval, by rated deal."""
+    low: float  # of the 95 % interval, by rated deal
     high: float
 
 
@@ -73,8 +66,7 @@ class Luck(Frozen, frozen=True, kw_only=True):
     """What chance cost a bot."""
 
     bot: str
-    strokes: float
-    """A match; expected is 0."""
+    strokes: float  # a match; expected is 0
     error: float
     z: float
     p_alone: float
@@ -97,10 +89,8 @@ class Lift(Frozen, frozen=True, kw_only=True):
     """A pair at one table, against both without each other."""
 
     bots: tuple[str, str]
-    events: int
-    """Rated deals that they shared."""
-    strokes: float
-    """A match, for each of the two; less than 0: better together."""
+    events: int  # rated deals that they shared
+    strokes: float  # a match, for each of the two; less than 0: better together
     p_alone: float
     p: float
 
@@ -112,8 +102,7 @@ class Feeding(Frozen, frozen=True, kw_only=True):
     taker: str
     left: int
     taken: int
-    expected: float
-    """How many it would take by what both do with others."""
+    expected: float  # how many it would take by what both do with others
     p_alone: float
     p: float
 
@@ -122,10 +111,8 @@ class Together(Frozen, frozen=True, kw_only=True):
     """How far a bot's results by the same processes are correlated."""
 
     bot: str
-    blocks: int
-    """In pairings with more than one: all that follows is about these."""
-    events: int
-    """Rated deals in these blocks."""
+    blocks: int  # in pairings with more than one: all that follows is about these
+    events: int  # rated deals in these blocks
     correlation: float
     """Within a block, of strokes less the opponents' (intraclass); 0: rated deals are
     independent, as the table takes them to be."""
@@ -140,8 +127,7 @@ class Trend(Frozen, frozen=True, kw_only=True):
     """How a bot's results change from match to match of a series."""
 
     bot: str
-    blocks: int
-    """With more than one deal."""
+    blocks: int  # with more than one deal
     strokes: float
     """A match, less the opponents', along a line from the first deal of the longest block to
     its last; less than 0: it gets better."""
@@ -155,17 +141,12 @@ class TimeUse(Frozen, frozen=True, kw_only=True):
 
     bot: str
     matches: int
-    mean_ms: float
-    """A decision."""
+    mean_ms: float  # a decision
     max_ms: float
-    share: float
-    """Of the limit of a decision, the most it used."""
-    bank_share: float
-    """Of the bank of a match, the most it used."""
-    waited_ms: float
-    """A match, that the machine kept it waiting; not charged."""
-    off_turn_ms: float
-    """A match, CPU time while it wasn't asked."""
+    share: float  # of the limit of a decision, the most it used
+    bank_share: float  # of the bank of a match, the most it used
+    waited_ms: float  # a match, that the machine kept it waiting; not charged
+    off_turn_ms: float  # a match, CPU time while it wasn't asked
 
 
 class FaultCounts(Frozen, frozen=True, kw_only=True):
@@ -173,8 +154,7 @@ class FaultCounts(Frozen, frozen=True, kw_only=True):
 
     bot: str
     kind: str
-    early: int
-    """In the half of the matches that ended first."""
+    early: int  # in the half of the matches that ended first
     late: int
 
 
@@ -184,49 +164,36 @@ class Audit(Frozen, frozen=True, kw_only=True):
     v: int = VERSION
     game: str
     seats: int
-    matches: int
-    """That count."""
+    matches: int  # that count
     events: int
     """Rated deals that are whole and without a fault: all but time and faults is about these."""
-    left_out: int
-    """Rated deals that aren't."""
+    left_out: int  # rated deals that aren't
     unusual: float = UNUSUAL
     """Of fair events, the share in which chance alone makes some `p` no greater than this."""
-    tested: tuple[Question, ...]
-    """The parts that could be tested, the most unusual first."""
-    by_place: tuple[Effect, ...]
-    """By place in the order of play, strokes a hole."""
-    by_seat: tuple[Effect, ...]
-    """By seat, strokes a match."""
+    tested: tuple[Question, ...]  # the parts that could be tested, the most unusual first
+    by_place: tuple[Effect, ...]  # by place in the order of play, strokes a hole
+    by_seat: tuple[Effect, ...]  # by seat, strokes a match
     rotation: float
     """What the seats are worth to the bot that they favour most, over all its matches that count:
     0 where all rotations do."""
-    tied_matches: Proportion
-    """With more than one first."""
+    tied_matches: Proportion  # with more than one first
     tied_events: Proportion
-    capped: Proportion
-    """Holes that no player ended."""
+    capped: Proportion  # holes that no player ended
     capped_pairs: tuple[Capped, ...]
-    luck: tuple[Luck, ...]
-    """Empty: the log has none."""
-    adjusted: bool
-    """Whether what follows is about strokes less luck: where the log has it for all."""
+    luck: tuple[Luck, ...]  # empty: the log has none
+    adjusted: bool  # whether what follows is about strokes less luck: where the log has it for all
     later: tuple[Later, ...]
     lift: tuple[Lift, ...]
     """The most unusual pairs first, ten at most and all that are unusual; so in what follows."""
     feeding: tuple[Feeding, ...]
-    blocks: int
-    """The series that share deals count as one."""
-    single: int
-    """Pairings with a single block, which shows no correlation."""
+    blocks: int  # the series that share deals count as one
+    single: int  # pairings with a single block, which shows no correlation
     together: tuple[Together, ...]
     """Empty: no bot has a pairing with several blocks of which one has several deals."""
-    trends: tuple[Trend, ...]
-    """By bot, of those with ten blocks of several deals."""
+    trends: tuple[Trend, ...]  # by bot, of those with ten blocks of several deals
     time: tuple[TimeUse, ...]
     faults: tuple[FaultCounts, ...]
-    load: float
-    """The greatest load average that a fault was recorded with; 0: none."""
+    load: float  # the greatest load average that a fault was recorded with; 0: none
 
     @property
     def strange(self) -> bool:

@@ -14,10 +14,8 @@ from msgspec import UNSET, Meta, UnsetType
 from arena.model.fields import Count, Frozen, Label, Text
 from arena.model.settings import Settings
 
-FORMAT = 1
-"""The version of event.json and matches.jsonl; readers refuse any other."""
-LONGEST_LABEL = 40
-"""Longest name and version: two of them still fit into a row of the table."""
+FORMAT = 1  # the version of event.json and matches.jsonl; readers refuse any other
+LONGEST_LABEL = 40  # longest name and version: two of them still fit into a row of the table
 
 # Invisible letters and marks: two names that look alike must not differ by them.
 _INVISIBLE = re.compile(
@@ -48,8 +46,7 @@ class Entrant(Frozen, frozen=True, kw_only=True):
     name: Label
     version: Label
     author: Label = ""
-    hash: Label
-    """SHA-256 over the content of the bot's folder: what it was, byte for byte."""
+    hash: Label  # SHA-256 over the content of the bot's folder: what it was, byte for byte
 
 
 class Bot(Frozen, frozen=True, kw_only=True):
@@ -59,18 +56,14 @@ class Bot(Frozen, frozen=True, kw_only=True):
     """
 
     entrant: Entrant
-    root: str
-    """Folder with the snapshot (and what its build made); inside the sandbox it is /bot."""
+    root: str  # folder with the snapshot (and what its build made); inside the sandbox it is /bot
     run: tuple[str, ...]
     """Argument vector; paths into the snapshot are given as they appear inside (/bot/...)."""
     expose: tuple[str, ...] = ()
     """Folders outside the system's own (an interpreter's installation) to show read-only."""
-    env: tuple[tuple[str, str], ...] = ()
-    """Added to the fixed environment: where its packages lie."""
-    scratch_mb: int = 0
-    """Size of its private /tmp; 0: none."""
-    source: str = ""
-    """The path that the user named."""
+    env: tuple[tuple[str, str], ...] = ()  # added to the fixed environment: where its packages lie
+    scratch_mb: int = 0  # size of its private /tmp; 0: none
+    source: str = ""  # the path that the user named
 
 
 class NotRun(Frozen, frozen=True, kw_only=True):
@@ -96,17 +89,14 @@ class Machine(Frozen, frozen=True, kw_only=True):
 class Confinement(Frozen, frozen=True, kw_only=True):
     """How the bots were confined, as a live try found, not as the settings asked."""
 
-    detail: Text = ""
-    """The means and its version: "bwrap 0.11.0", "Landlock ABI 7"."""
-    tool: Text | UnsetType = UNSET
-    """Its file, with the SHA-256; absent for that of the system."""
+    detail: Text = ""  # the means and its version: "bwrap 0.11.0", "Landlock ABI 7"
+    tool: Text | UnsetType = UNSET  # its file, with the SHA-256; absent for that of the system
     memory: Text = ""
     """What limits the memory of a process tree: "cgroup v2", "cgroup v1" or "watchdog"."""
     kept: Annotated[tuple[Text, ...], Meta(max_length=100)] = ()
     """Guarantees that the live try confirmed, by name; SECURITY.md says what each means."""
     not_kept: Annotated[tuple[Text, ...], Meta(max_length=100)] = ()
-    gaps: Annotated[tuple[Text, ...], Meta(max_length=100)] = ()
-    """Known gaps of this confinement."""
+    gaps: Annotated[tuple[Text, ...], Meta(max_length=100)] = ()  # known gaps of this confinement
 
 
 class Event(Frozen, frozen=True, kw_only=True):
@@ -119,8 +109,7 @@ class Event(Frozen, frozen=True, kw_only=True):
     predictable: bool = False
     """True when the secret came from --seed: the deals can be known. From rule 2 on the
     settings say the same, under the commitment."""
-    secret: Label = ""
-    """Hex; empty until the event is over."""
+    secret: Label = ""  # hex; empty until the event is over
     beacon: Text = ""
     """A public value that came after the commitment; the deals follow from it and the secret."""
     shard: Label = ""

@@ -22,8 +22,7 @@ from arena.model.fields import (
     sha256_hex,
 )
 
-MOST_ATTEMPTS = 1_000
-"""At a series: what cuts it short so often would do so for ever."""
+MOST_ATTEMPTS = 1_000  # at a series: what cuts it short so often would do so for ever
 
 
 class MatchSpec(Frozen, frozen=True, kw_only=True):
@@ -89,24 +88,16 @@ class FaultKind(enum.StrEnum):
 
     START = "start"
     """Not ready within the start-up limit, or something else than `ready` came first."""
-    TIMEOUT = "timeout"
-    """A decision took longer than the move limit."""
-    BANK = "bank"
-    """The match bank ran out."""
-    CRASH = "crash"
-    """The process died of a signal or exited with a status other than 0."""
-    EXIT = "exit"
-    """The process exited with status 0, or closed its output, while it was asked."""
+    TIMEOUT = "timeout"  # a decision took longer than the move limit
+    BANK = "bank"  # the match bank ran out
+    CRASH = "crash"  # the process died of a signal or exited with a status other than 0
+    EXIT = "exit"  # the process exited with status 0, or closed its output, while it was asked
     MALFORMED = "malformed"
     """A line that is not an answer: no JSON object, fields missing or of the wrong type."""
-    STALE = "stale"
-    """An answer to another turn than the one that was asked."""
-    ILLEGAL = "illegal"
-    """An answer with a move that was not among the legal ones."""
-    FLOOD = "flood"
-    """A line longer than the line limit."""
-    MEMORY = "memory"
-    """Killed for using more memory than allowed."""
+    STALE = "stale"  # an answer to another turn than the one that was asked
+    ILLEGAL = "illegal"  # an answer with a move that was not among the legal ones
+    FLOOD = "flood"  # a line longer than the line limit
+    MEMORY = "memory"  # killed for using more memory than allowed
     LIMIT = "limit"
     """Killed for using more than its share of something else: processes, scratch space."""
 
@@ -114,16 +105,11 @@ class FaultKind(enum.StrEnum):
 class FaultHost(Frozen, frozen=True, kw_only=True):
     """Use of the bot and load of the machine when it failed. Outside the digest."""
 
-    memory_mb: Amount = 0.0
-    """The most that its process tree held; 0: not measured."""
-    cpu_ms: Amount = 0.0
-    """CPU time of its tree in the match."""
-    wall_ms: Amount = 0.0
-    """Wall time of the decision."""
-    charged_ms: Amount = 0.0
-    """The part of it that was charged to the bot."""
-    load: Amount = 0.0
-    """The machine's load average of one minute."""
+    memory_mb: Amount = 0.0  # the most that its process tree held; 0: not measured
+    cpu_ms: Amount = 0.0  # CPU time of its tree in the match
+    wall_ms: Amount = 0.0  # wall time of the decision
+    charged_ms: Amount = 0.0  # the part of it that was charged to the bot
+    load: Amount = 0.0  # the machine's load average of one minute
 
 
 class Fault(Frozen, frozen=True, kw_only=True):
@@ -137,12 +123,9 @@ class Fault(Frozen, frozen=True, kw_only=True):
     hole: Annotated[int, Meta(ge=0, le=18)]
     turn: Count
     message: str
-    line: str = ""
-    """The offending line, capped, undecodable bytes escaped."""
-    stderr: str = ""
-    """The tail of what the bot wrote to stderr, capped."""
-    status: str = ""
-    """How the process ended, if it did: "exit 3", "signal SIGSEGV"."""
+    line: str = ""  # the offending line, capped, undecodable bytes escaped
+    stderr: str = ""  # the tail of what the bot wrote to stderr, capped
+    status: str = ""  # how the process ended, if it did: "exit 3", "signal SIGSEGV"
     host: FaultHost = FaultHost()
 
 
@@ -154,8 +137,7 @@ class HoleRecord(Frozen, frozen=True, kw_only=True):
     Seats that take no part (a playoff) score 0 and are absent from `order`.
     """
 
-    order: Annotated[tuple[Seat, ...], BySeat]
-    """Seats in the order of play; the last is the dealer."""
+    order: Annotated[tuple[Seat, ...], BySeat]  # seats in the order of play; the last is the dealer
     moves: str
     scores: Annotated[tuple[Score, ...], BySeat] = ()
 
@@ -189,8 +171,7 @@ class MatchRecord(Frozen, frozen=True, kw_only=True):
     deal: Annotated[int, Meta(ge=0, lt=1_000_000)]
     rotation: Seat
     seats: Annotated[tuple[Label, ...], Meta(min_length=2, max_length=8)]
-    deck: Label
-    """Fingerprint of the dealt packs; it can be checked when the secret is known."""
+    deck: Label  # fingerprint of the dealt packs; it can be checked when the secret is known
     holes: Annotated[tuple[HoleRecord, ...], Meta(max_length=18)]
     totals: Annotated[tuple[Score, ...], BySeat]
     """Strokes of the nine holes by seat (of the finished ones, if a forfeit cut it short)."""
@@ -204,8 +185,7 @@ class MatchRecord(Frozen, frozen=True, kw_only=True):
     luck: Annotated[tuple[Score, ...], BySeat] = ()
     """By seat, thousandths of strokes that chance cost it, as the event's evaluator sees it. It
     follows from the moves and the secret; empty without an evaluator."""
-    ended: Amount = 0.0
-    """Seconds since the epoch; for people."""
+    ended: Amount = 0.0  # seconds since the epoch; for people
 
     def core(self) -> list[Any]:
         """The fields that the digest covers, in the order that protocol/DEALS.md states."""

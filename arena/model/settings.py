@@ -86,8 +86,7 @@ class RaceSettings(Frozen, frozen=True, kw_only=True, forbid_unknown_fields=True
 
     close: Annotated[float, Meta(ge=0, le=1000)] = 2.0
     """Strokes a match: neighbours shown to differ by less needn't be told apart."""
-    budget: Annotated[int, Meta(ge=1, le=5_000_000)] | None = None
-    """Matches at most."""
+    budget: Annotated[int, Meta(ge=1, le=5_000_000)] | None = None  # matches at most
     growth: Annotated[float, Meta(ge=0.05, le=10)] = 0.5
     """A pair plays on for this share of the deals that it has played."""
     looks: Annotated[int, Meta(ge=1, le=1_000)] = 10
@@ -98,16 +97,13 @@ class RaceSettings(Frozen, frozen=True, kw_only=True, forbid_unknown_fields=True
 class TrialSettings(Frozen, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A sequential test of a new bot against an old one: 0 strokes a match against `effect`."""
 
-    new: Label
-    """The entrant that is tested."""
-    effect: Annotated[float, Meta(gt=0, le=1000)] = 2.0
-    """Strokes a match that count as better."""
+    new: Label  # the entrant that is tested
+    effect: Annotated[float, Meta(gt=0, le=1000)] = 2.0  # strokes a match that count as better
     alpha: Annotated[float, Meta(gt=0, lt=0.5)] = 0.05
     """The probability that a bot that is not better is called better."""
     beta: Annotated[float, Meta(gt=0, lt=0.5)] = 0.05
     """The probability that a bot that is better by the effect is not called so."""
-    budget: Annotated[int, Meta(ge=1, le=5_000_000)] = 4_000
-    """Matches at most."""
+    budget: Annotated[int, Meta(ge=1, le=5_000_000)] = 4_000  # matches at most
     first: Annotated[int, Meta(ge=2, le=100_000)] = 20
     """Deals before the first look: with fewer the variance is too unsure."""
     step: Annotated[int, Meta(ge=1, le=100_000)] = 20
@@ -140,21 +136,17 @@ class Settings(Frozen, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Matches that one bot process plays; 1 means fresh processes for every match."""
     turn_cap: Annotated[int, Meta(ge=1, le=1_000)] = 60
     playoff: bool = False
-    freeze: bool = False
-    """Stop bots while it isn't their turn."""
+    freeze: bool = False  # stop bots while it isn't their turn
     beacon: Text = ""
     """Where a public value will come from that is not known yet when the secret is chosen, for
     people ("drand round 4182001"); the value is in the event. Empty: none was announced."""
-    rate_on: RateOn = RESULTS
-    """What μ, the order, ranges of ranks and P(better) follow from."""
+    rate_on: RateOn = RESULTS  # what μ, the order, ranges of ranks and P(better) follow from
     evaluator: Label = ""
     """What measures luck: game, version and the beginning of its hash; empty: nothing."""
     heroes: Annotated[tuple[Label, ...], Meta(max_length=10_000)] = ()
     """Of a gauntlet: the entrants that meet all others."""
-    racing: RaceSettings | None = None
-    """Options of a race."""
-    trial: TrialSettings | None = None
-    """Options of a trial of a new bot against an old one."""
+    racing: RaceSettings | None = None  # options of a race
+    trial: TrialSettings | None = None  # options of a trial of a new bot against an old one
     limits: Limits = Limits()
     rating: RatingSettings = RatingSettings()
     derivation: Annotated[int, Meta(ge=2, le=1_000)] | UnsetType = UNSET

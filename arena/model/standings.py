@@ -19,8 +19,7 @@ class Withdrawal(Frozen, frozen=True, kw_only=True):
     """A bot taken out after so many faulted matches in a row, in the order of the specs."""
 
     entrant: str
-    after: str
-    """Id of the last of the faulted matches."""
+    after: str  # id of the last of the faulted matches
     annulled: bool
     """True: too few of its matches were played, so all its results are void. False: the
     rest of its matches are forfeits."""
@@ -31,8 +30,7 @@ class Standing(Frozen, frozen=True, kw_only=True):
 
     rank: int | None = None
     """1 is best; None: no rated deal of it counts, or its results are annulled."""
-    rank_last: int | None = None
-    """Equal to `rank` unless the row shares a range of ranks."""
+    rank_last: int | None = None  # equal to `rank` unless the row shares a range of ranks
     entrant: str
     mu: float | None = None
     sigma: float | None = None
@@ -41,18 +39,15 @@ class Standing(Frozen, frozen=True, kw_only=True):
     sigma_field: float | None = None
     """Standard deviation of mu less the field's mean mu; every match lowers it. None if there is
     nothing to compare with."""
-    p_next: float | None = None
-    """Probability that its mu is above the next row's; None in the last."""
-    win: float | None = None
-    """Share of opponents beaten in rated deals, a tie counting half."""
+    p_next: float | None = None  # probability that its mu is above the next row's; None in the last
+    win: float | None = None  # share of opponents beaten in rated deals, a tie counting half
     win_low: float | None = None
     win_high: float | None = None
     """The 95 % interval of `win`: not symmetric, and never beyond 0 and 1."""
     delta: float | None = None
     """Strokes a match below (better, negative) or above its opponents' mean."""
     delta_ci: float | None = None
-    adjusted: float | None = None
-    """The same less luck; None without a ledger."""
+    adjusted: float | None = None  # the same less luck; None without a ledger
     adjusted_ci: float | None = None
     luck: float | None = None
     """Strokes a match that chance cost it, less what it cost its opponents."""
@@ -62,18 +57,14 @@ class Standing(Frozen, frozen=True, kw_only=True):
     ties: int | None = None
     losses: int | None = None
     deals: int = 0
-    matches: int = 0
-    """Those that count."""
-    strokes: float | None = None
-    """Strokes a hole, over the holes it finished itself."""
-    ms: float | None = None
-    """Mean milliseconds a decision."""
+    matches: int = 0  # those that count
+    strokes: float | None = None  # strokes a hole, over the holes it finished itself
+    ms: float | None = None  # mean milliseconds a decision
     off_turn_ms: float | None = None
     """Mean milliseconds of CPU a match that it used while it wasn't asked."""
     faults: tuple[tuple[str, int], ...] = ()
     """(kind, count), sorted by kind; also those in matches that don't count."""
-    note: str = ""
-    """withdrawn, annulled, not reproducible, not run."""
+    note: str = ""  # withdrawn, annulled, not reproducible, not run
 
 
 class Duel(Frozen, frozen=True, kw_only=True):
@@ -90,16 +81,13 @@ class SourceEvent(Frozen, frozen=True, kw_only=True):
     """One of the events that a table was made from."""
 
     event: Event
-    matches: int
-    """Matches of it that count in the table."""
+    matches: int  # matches of it that count in the table
     planned: int
     withdrawn: tuple[Withdrawal, ...] = ()
-    ended: str = ""
-    """Why nothing more was played, where results decided that."""
+    ended: str = ""  # why nothing more was played, where results decided that
     aliases: tuple[tuple[str, str], ...] = ()
     """Entrants that have another id in the table: theirs, and that one."""
-    damaged: int = 0
-    """Damaged lines of its log, skipped."""
+    damaged: int = 0  # damaged lines of its log, skipped
     gone: tuple[str, ...] = ()
     """Of an epoch: bots that play in it though withdrawn before; their results don't count."""
 
@@ -113,18 +101,13 @@ class Table(Frozen, frozen=True, kw_only=True):
     """Of several: what they have in common. A setting in which they differ has its default."""
     rows: tuple[Standing, ...]
     duels: tuple[Duel, ...]
-    matches: int
-    """Counted matches."""
-    planned: int
-    """Matches of the whole schedule, 0 when not known in advance."""
+    matches: int  # counted matches
+    planned: int  # matches of the whole schedule, 0 when not known in advance
     withdrawn: tuple[Withdrawal, ...] = ()
-    ended: str = ""
-    """Why nothing more was played, where results decided that."""
-    verdict: TrialVerdict | None = None
-    """Of a trial that is over."""
+    ended: str = ""  # why nothing more was played, where results decided that
+    verdict: TrialVerdict | None = None  # of a trial that is over
     sources: tuple[SourceEvent, ...] = ()
     """The events that were rated, in the order of their commitments; empty: all of `event`."""
-    selected: tuple[str, ...] = ()
-    """What was left out of them on request; for people."""
+    selected: tuple[str, ...] = ()  # what was left out of them on request; for people
     rule: int = DERIVATION
     """The rule of derivation; an older one only for files of an event that names it."""
