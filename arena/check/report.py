@@ -28,35 +28,25 @@ class Finding(Frozen, frozen=True, kw_only=True):
     """A mistake of one bot, in words and with the evidence."""
 
     cause: Mistake
-    title: str
-    """What is wrong, as the end of a sentence that begins with the bot."""
-    found: str = ""
-    """What only this bot does."""
+    title: str  # what is wrong, as the end of a sentence that begins with the bot
+    found: str = ""  # what only this bot does
     rule: str
-    section: str
-    """Heading in protocol/SPEC.md."""
+    section: str  # heading in protocol/SPEC.md
     advice: str
     sent: str = ""
     """The line that it went wrong with, as written; all lines since its last answer, if any of
     them may be it."""
-    received: str = ""
-    """What it wrote instead; escaped."""
-    status: str = ""
-    """How its process ended, if it ended by itself: "exit 1", "signal SIGSEGV"."""
-    stderr: str = ""
-    """Beginning and end of its standard error."""
+    received: str = ""  # what it wrote instead; escaped
+    status: str = ""  # how its process ended, if it ended by itself: "exit 1", "signal SIGSEGV"
+    stderr: str = ""  # beginning and end of its standard error
 
 
 class CheckResult(Frozen, frozen=True, kw_only=True):
-    name: str
-    """For programs: "start", "quiet", "play-nine-2"."""
-    title: str
-    """What a bot that passes does."""
-    section: str
-    """Heading in protocol/SPEC.md."""
+    name: str  # for programs: "start", "quiet", "play-nine-2"
+    title: str  # what a bot that passes does
+    section: str  # heading in protocol/SPEC.md
     status: Status
-    detail: str = ""
-    """Figures; or why the check was skipped."""
+    detail: str = ""  # figures; or why the check was skipped
     finding: Finding | None = None
 
 
@@ -75,12 +65,10 @@ class Report(Frozen, frozen=True, kw_only=True):
     bot: str
     """name@version; the last part of the path for a bot that could not be entered."""
     path: str
-    status: Status
-    """The worst of its checks."""
+    status: Status  # the worst of its checks
     checks: tuple[CheckResult, ...] = ()
     times: Times = Times()
-    memory_mb: float = 0.0
-    """Peak of all its processes together, as far as it was measured."""
+    memory_mb: float = 0.0  # peak of all its processes together, as far as it was measured
 
 
 NOT_ENTERED = "enter"  # the only check of a bot that could not even be started
@@ -91,8 +79,7 @@ class CheckReports(Frozen, frozen=True, kw_only=True):
 
     v: int = VERSION
     passed: bool
-    sandbox: str
-    """Empty: no bot could be started."""
+    sandbox: str  # empty: no bot could be started
     bots: tuple[Report, ...]
 
     @property

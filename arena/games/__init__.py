@@ -76,13 +76,11 @@ class Game:
     """A game of nine holes; what a match is (totals, playoff) is the referee's business."""
 
     about: Descriptor  # everything about it but its rules
-    version: int
-    """Goes up with any change of the rules by which a recorded game would go otherwise."""
+    version: int  # goes up with any change of the rules by which a recorded game would go otherwise
     min_seats: int
     max_seats: int
     turn_cap: int  # the default one
-    view_type: type
-    """The Struct that `Hole.view` returns; the protocol's schema is made from it."""
+    view_type: type  # the Struct that `Hole.view` returns; the protocol's schema is made from it
     pack: Callable[[int], tuple[int, ...]]
     """The unshuffled pack for a match of that many seats, ascending."""
     deal: Callable[..., Hole]  # deals a hole, with the arguments of `start`
