@@ -55,9 +55,7 @@ def worker_config(
 
 
 def workers_of(asked: int | None, room: int, notify: Notify) -> int:
-    """How many matches are played at a time: those that were asked for, or as many as there is
-    `room` for; more than cores is worth a line.
-    """
+    """How many matches are played at a time: those `asked` for, else the `room` that there is."""
     fair = fair_jobs()
     if asked is None or asked <= fair:
         return asked or room

@@ -11,9 +11,7 @@ SETTINGS = ("--memory", "--tasks", "--scratch")  # the flags by which a command 
 
 
 def keep_promises(found: inherited_limits.Capacity, notify: Notify) -> int:
-    """How many matches at a time can be played with all that their bots are promised. HostError:
-    not even one.
-    """
+    """How many matches at a time have all that their bots are promised. HostError: not one."""
     if found.lack:
         raise HostError(f"bots would fail by a limit that is not theirs: {found.lack}")
     for note in found.notes:

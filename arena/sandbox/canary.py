@@ -6,10 +6,11 @@ what this process sees from outside.
 
 import contextlib
 import os
+import re
 import select
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from arena.model import HostError
@@ -93,32 +94,22 @@ def _observe(spawner: Spawner, plan: SpawnPlan, *, namespaces: bool) -> str:
                 output += chunk
                 if len(output) > OUTPUT_BYTES:
                     return "the canary prints without end"
-        return _problem(output.decode(errors="replace"), pid, namespaces=namespaces)
+        report = output.decode(errors="replace")
+        problem = next(_problems(report, pid, namespaces=namespaces), "")
+        return problem and f"the canary {problem}"
     finally:
         for descriptor in (bot.stdin, bot.stdout, bot.stderr):
             os.close(descriptor)
 
 
-def _problem(output: str, pid: int, *, namespaces: bool) -> str:
-    """The first thing that is wrong in the canary's report; empty: nothing."""
-    report: dict[str, dict[str, str]] = {"reach": {}, "namespace": {}, "fact": {}}
-    for line in output.splitlines():
-        what, _, rest = line.partition(" ")
-        name, _, value = rest.partition(" ")
-        report.get(what, {})[rest if what == "reach" else name] = value
-    problem = next(_problems(report, pid, namespaces=namespaces), "")
-    return problem and f"the canary {problem}"
-
-
-def _problems(
-    report: Mapping[str, Mapping[str, str]], pid: int, *, namespaces: bool
-) -> Iterator[str]:
-    for what in report["reach"]:
+def _problems(output: str, pid: int, *, namespaces: bool) -> Iterator[str]:
+    """What is wrong in the canary's report."""
+    for what in re.findall(r"^reach (.*)$", output, re.MULTILINE):
         yield f"could reach {what}"
+    facts = dict(re.findall(r"^(?:namespace|fact) (\S+) (.*)$", output, re.MULTILINE))
     for name in NAMESPACES if namespaces else ():
-        if report["namespace"].get(name) == str(Path(f"/proc/self/ns/{name}").readlink()):
+        if facts.get(name) == str(Path(f"/proc/self/ns/{name}").readlink()):
             yield f"shares the {name} namespace with the referee"
-    facts = report["fact"]
     for key in ("CapEff", "CapPrm", "CapAmb", *(["CapBnd"] if namespaces else [])):
         if facts.get(key, "?").strip("0"):
             yield f"has capabilities ({key} {facts.get(key, 'unknown')})"

@@ -265,9 +265,7 @@ def _counted(text: str, event: str) -> int | None:
 
 
 def find(calls: Calls = CALLS) -> tuple[Hierarchy | None, str]:
-    """Set up a hierarchy in the first place that works. May move this process, and forks. With it:
-    why there is none and what to do about it, in one line.
-    """
+    """A hierarchy in the first place that works, else why and what to do. Forks, may move us."""
     reasons = []
     try:
         ours = membership(calls.proc)

@@ -148,9 +148,7 @@ def _in_memory(name: str, content: bytes) -> int:
 
 
 def _keep(plan: Mapping[str, Any], uid: int, join: str) -> NoReturn:
-    """Become the keeper of a program. It isn't confined itself; what confines the program keeps it
-    from signalling the keeper.
-    """
+    """Become the keeper of a program, unconfined: what confines that, forbids to signal us."""
     scratch = ""
     if plan["options"].get("scratch"):
         scratch = f"{mounts.STAGE}/arena-scratch-{os.getpid()}-{os.urandom(8).hex()}"

@@ -86,9 +86,7 @@ class Spawner:
         return self._socket.fileno()
 
     def spawn(self, plan: SpawnPlan) -> BotProcess:
-        """Request a program; `receive` says what becomes of it. Returns at once, except the first
-        time that a folder has to be read into memory.
-        """
+        """Request a program; `receive` tells its fate. Waits only where a folder is read first."""
         self._residence.hold(str(plan.options.get("resident", "")))
         self._last_id += 1
         ours: list[int] = []

@@ -14,7 +14,8 @@ import time
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from arena.sandbox.meter import PROC, read, stat_fields
+from arena.sandbox import meter
+from arena.sandbox.meter import read, stat_fields
 
 TRIAL_S = 0.01  # some time slices of the scheduler, of three or four milliseconds each
 SHARE = 0.75  # with less of the core we aren't alone on it: one other busy task leaves a half
@@ -44,12 +45,12 @@ class Reading(NamedTuple):
     tasks: dict[int, Task]  # live ones, by number
 
 
-def tasks(pids: Iterable[int], *, proc: str = PROC) -> dict[int, Task]:
+def tasks(pids: Iterable[int]) -> dict[int, Task]:
     """The tasks of these processes that have our priority, or a better one, and our class."""
     most, kind = os.getpriority(os.PRIO_PROCESS, 0), os.sched_getscheduler(0)
     found: dict[int, Task] = {}
     for pid in pids:
-        folder = f"{proc}/{pid}"
+        folder = f"{meter.PROC}/{pid}"
         try:
             stat = stat_fields(read(f"{folder}/stat"))
             names = [str(pid)] if stat[_THREADS] == b"1" else os.listdir(f"{folder}/task")  # noqa: PTH208 - no Path: speed
@@ -75,14 +76,14 @@ class Core:
     a moment: if it doesn't get the core, another program has it, and that isn't the bot.
     """
 
-    def __init__(self, proc: str = PROC) -> None:
+    def __init__(self) -> None:
         self.cores = len(os.sched_getaffinity(0))  # how many we may use; our children inherit them
         self.alone = self.cores == 1
         self._tried = float("-inf")
         self._overloaded = False
         self._file = -1  # kept open, as it is read often
         with contextlib.suppress(OSError):
-            self._file = os.open(f"{proc}/thread-self/schedstat", os.O_RDONLY | os.O_CLOEXEC)
+            self._file = os.open(f"{meter.PROC}/thread-self/schedstat", os.O_RDONLY | os.O_CLOEXEC)
         self.counted = self._file >= 0 and self._read()[0] > 0  # some kernels leave it at zero
 
     def _read(self) -> tuple[int, int]:

@@ -16,7 +16,8 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from arena.sandbox.meter import GONE, PROC, is_alive, read
+from arena.sandbox import meter
+from arena.sandbox.meter import GONE, is_alive, read
 
 PIPE_BYTES = 1 << 16
 USUAL_BUFFER = 212_992  # of a socket, where the machine doesn't say
@@ -47,9 +48,9 @@ class Usage(NamedTuple):
     slots: int  # room for descriptors: at least as many as it has
 
 
-def usage(pid: int, *, proc: str = PROC) -> Usage | None:
+def usage(pid: int) -> Usage | None:
     """Memory use of one process; None: it is gone. PermissionError: it is alive and hides it."""
-    path = f"{proc}/{pid}"
+    path = f"{meter.PROC}/{pid}"
     try:
         found = _usage(path)
         if not found.size and found.threads > 1:

@@ -29,7 +29,7 @@ _PAGE = 3000  # a longer file of /proc comes in several parts
 _KEPT = 4  # processes whose files are kept open: three times as fast, but costs descriptors
 
 
-def members(root: int, *, most: int = 0, proc: str = PROC) -> list[int]:
+def members(root: int, *, most: int = 0) -> list[int]:
     """`root` and all its descendants that haven't been reaped, parents first; empty if it is gone.
     `most`: stop above that number (0: never). Misses those that are orphaned meanwhile.
     """
@@ -37,24 +37,24 @@ def members(root: int, *, most: int = 0, proc: str = PROC) -> list[int]:
     todo = [root]
     try:
         while todo and not 0 < most < len(found):
-            todo = [child for pid in todo for child in children(pid, proc) if child not in found]
+            todo = [child for pid in todo for child in children(pid) if child not in found]
             found.update(dict.fromkeys(todo))
     except NotImplementedError:
-        found.update(dict.fromkeys(sorted(descendants(root, proc=proc))))
-    if len(found) == 1 and not os.path.exists(f"{proc}/{root}"):  # noqa: PTH110 - no Path: speed
+        found.update(dict.fromkeys(sorted(descendants(root))))
+    if len(found) == 1 and not os.path.exists(f"{PROC}/{root}"):  # noqa: PTH110 - no Path: speed
         return []
     return list(found)
 
 
-def children(pid: int, proc: str = PROC) -> list[int]:
+def children(pid: int) -> list[int]:
     """The children of all tasks of a process. NotImplementedError: the kernel has no such lists."""
     found: list[int] = []
     try:
-        tasks_of_it = os.listdir(f"{proc}/{pid}/task")  # noqa: PTH208 - no Path: speed
+        tasks_of_it = os.listdir(f"{PROC}/{pid}/task")  # noqa: PTH208 - no Path: speed
     except _UNSEEN:
         return found
     for task in tasks_of_it:
-        folder = f"{proc}/{pid}/task/{task}"
+        folder = f"{PROC}/{pid}/task/{task}"
         try:
             found += map(int, read(f"{folder}/children").split())
         except FileNotFoundError:
@@ -65,15 +65,15 @@ def children(pid: int, proc: str = PROC) -> list[int]:
     return found
 
 
-def descendants(*roots: int, proc: str = PROC) -> set[int]:
+def descendants(*roots: int) -> set[int]:
     """All descendants of `roots` that haven't been reaped, but for hidden ones, in one pass over
     /proc: slower than `members`, but misses none because others end meanwhile.
     """
     by_parent: dict[int, list[int]] = {}
-    for name in os.listdir(proc):  # noqa: PTH208 - no Path: speed
+    for name in os.listdir(PROC):  # noqa: PTH208 - no Path: speed
         if name.isdigit():
             with contextlib.suppress(*_UNSEEN):
-                parent = int(stat_fields(read(f"{proc}/{name}/stat"))[_PARENT])
+                parent = int(stat_fields(read(f"{PROC}/{name}/stat"))[_PARENT])
                 by_parent.setdefault(parent, []).append(int(name))
     found: set[int] = set()
     todo = list(roots)
@@ -83,12 +83,12 @@ def descendants(*roots: int, proc: str = PROC) -> set[int]:
     return found
 
 
-def tasks(pids: Iterable[int], *, proc: str = PROC) -> int:
+def tasks(pids: Iterable[int]) -> int:
     """How many processes and threads, zombies too. PermissionError: one is alive and hides them."""
     count = 0
     for pid in pids:
         try:
-            count += os.stat(f"{proc}/{pid}/task").st_nlink - 2  # noqa: PTH116 - no Path: speed
+            count += os.stat(f"{PROC}/{pid}/task").st_nlink - 2  # noqa: PTH116 - no Path: speed
         except _UNSEEN:
             if is_alive(pid):
                 raise PermissionError(errno.EACCES, f"process {pid} is hidden") from None
@@ -105,8 +105,7 @@ def is_alive(pid: int) -> bool:
 
 
 class Meter:
-    """The CPU time of a tree over its life, without that of the root itself, which is the
-    sandbox's.
+    """The CPU time of a tree over its life, without that of the root itself: the sandbox's.
 
     What a vanished member had used is by then in what its parent has reaped, unless that ignores
     its children: then it counts as last seen.

@@ -26,9 +26,7 @@ _NO_IDMAP = frozenset({errno.ENOSYS, errno.EINVAL, errno.EPERM, errno.EOPNOTSUPP
 
 
 def stage(sources: Mapping[str, str], *, writable: str, uid: int, scratch: str) -> None:
-    """Bind each source below STAGE under its name, for `uid` (0: we aren't root); `scratch`:
-    options.
-    """
+    """Bind each source below STAGE under its name, for `uid` (0: no root); `scratch`: options."""
     if writable and uid:
         change_owner(sources[writable], uid)
     kernel.own_mounts()

@@ -41,9 +41,7 @@ class Residence:
         self._held: OrderedDict[str, _Mapping] = OrderedDict()  # least recently used first
 
     def hold(self, folder: str) -> None:
-        """Have all of a folder in memory, unless it is too large; "": none. Errors are ignored:
-        the start of the bot reports them.
-        """
+        """Have all of a folder in memory, unless it is too large, or "". A start reports errors."""
         if not folder:
             return
         with contextlib.suppress(OSError):

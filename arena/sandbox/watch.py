@@ -30,13 +30,10 @@ BUFFERS_REST = 40
 
 
 class Watch:
-    def __init__(
-        self, share: Mapping[str, Any], root: int, *, uid: int = 0, proc: str = meter.PROC
-    ) -> None:
+    def __init__(self, share: Mapping[str, Any], root: int, *, uid: int = 0) -> None:
         """`share`: of a `TreeLimits`. `root`: the sandbox's, not counted. `uid`: 0: our own."""
         self._root = root
         self._uid = uid
-        self._proc = proc
         self._most_tasks: int = share.get("tasks", 0)
         self._most_memory: int = share.get("memory_mb", 0) << 20
         most, files = share.get("disk_mb", 0) << 20, share.get("files", 0)
@@ -66,20 +63,20 @@ class Watch:
     def _found(self) -> list[int]:
         """The processes of the tree, but no more than it takes to see that they are too many."""
         most = self._most_tasks + 1 if self._most_tasks else 0
-        pids = meter.members(self._root, most=most, proc=self._proc)
+        pids = meter.members(self._root, most=most)
         if len(pids) < 2:  # nothing is left of the program, or its root isn't shown
-            meter.tasks([self._root], proc=self._proc)
+            meter.tasks([self._root])
         return pids[1:]
 
     def _processes(self, pids: Sequence[int], now: float) -> str:
         if not self._most_memory:
             try:
-                tasks = meter.tasks(pids, proc=self._proc) if self._most_tasks else 0
+                tasks = meter.tasks(pids) if self._most_tasks else 0
             except PermissionError:
                 return "tasks"
             return "tasks" if tasks > self._most_tasks else ""
         try:
-            used = {pid: memory.usage(pid, proc=self._proc) for pid in pids}
+            used = {pid: memory.usage(pid) for pid in pids}
             present = {pid: each for pid, each in used.items() if each is not None}
             over = self._memory(present, now)
         except PermissionError:  # a live process hides what it uses

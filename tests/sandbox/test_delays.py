@@ -7,7 +7,7 @@ import threading
 
 import pytest
 
-from arena.sandbox import delays
+from arena.sandbox import delays, meter
 from arena.sandbox.delays import Core, Task, counts_waits, tasks
 
 BUSY = """
@@ -33,6 +33,12 @@ def proc(
     (root / str(pid) / "task" / str(task) / "schedstat").write_text(waits + "\n")
 
 
+@pytest.fixture
+def like_proc(tmp_path, monkeypatch):
+    monkeypatch.setattr(meter, "PROC", str(tmp_path))
+
+
+@pytest.mark.usefixtures("like_proc")
 def test_what_is_read_of_a_task(tmp_path):
     """Seconds, turns, and whether it wants to run; each thread for itself."""
     proc(tmp_path, 7, 7, threads=2)
@@ -40,31 +46,34 @@ def test_what_is_read_of_a_task(tmp_path):
     assert {
         7: Task(pytest.approx(0.005), pytest.approx(0.003), 2, waiting=False),
         8: Task(0.0, pytest.approx(0.25), 1, waiting=True),
-    } == tasks([7], proc=str(tmp_path))
+    } == tasks([7])
 
 
+@pytest.mark.usefixtures("like_proc")
 def test_who_gives_way_to_others_waits_by_its_own_choice(tmp_path):
     """By its priority or by its class: it isn't listed."""
     proc(tmp_path, 7, 7)
     proc(tmp_path, 8, 8, nice=NICE + 1)
     proc(tmp_path, 9, 9, kind=os.SCHED_IDLE)
-    assert [7] == list(tasks([7, 8, 9], proc=str(tmp_path)))
+    assert [7] == list(tasks([7, 8, 9]))
 
 
+@pytest.mark.usefixtures("like_proc")
 def test_who_has_vanished_is_nothing(tmp_path):
     """Before it is looked at, or in the middle of it."""
     proc(tmp_path, 7, 7)
     (tmp_path / "7" / "task" / "7" / "schedstat").unlink()
-    assert {} == tasks([7, 8], proc=str(tmp_path))
+    assert {} == tasks([7, 8])
 
 
 @pytest.mark.parametrize("text", [None, "0 0 0\n"])
+@pytest.mark.usefixtures("like_proc")
 def test_a_kernel_that_does_not_count(tmp_path, text):
     """Without the file, or with one that stays at zero: nobody has waited."""
     if text is not None:
         (tmp_path / "thread-self").mkdir()
         (tmp_path / "thread-self" / "schedstat").write_text(text)
-    own = Core(str(tmp_path))
+    own = Core()
     assert not own.counted
     assert 0.0 == own.waited()
     own.close()

@@ -141,7 +141,7 @@ signal.pause()
     assert meter.members(tree.pid) == [tree.pid, int(words[0])]
 
 
-def test_without_lists_of_children_all_of_proc_is_read(tmp_path):
+def test_without_lists_of_children_all_of_proc_is_read(tmp_path, monkeypatch):
     """A kernel built without them has the parents; a name with brackets and spaces confuses
     nothing.
     """
@@ -151,15 +151,17 @@ def test_without_lists_of_children_all_of_proc_is_read(tmp_path):
         (tmp_path / f"{pid}/stat").write_text(stat)
         (tmp_path / f"{pid}/task/{pid}/stat").write_text(stat)
     (tmp_path / "self").mkdir()
-    assert meter.members(10, proc=str(tmp_path)) == [10, 11, 12]
-    assert meter.descendants(10, 13, proc=str(tmp_path)) == {11, 12}
+    monkeypatch.setattr(meter, "PROC", str(tmp_path))
+    assert meter.members(10) == [10, 11, 12]
+    assert meter.descendants(10, 13) == {11, 12}
 
 
-def test_who_vanishes_between_listing_and_reading_counts_as_nothing(tmp_path, gone):
+def test_who_vanishes_between_listing_and_reading_counts_as_nothing(tmp_path, gone, monkeypatch):
     """A child that is listed and can't be found any more is no error."""
     (tmp_path / "10/task/10").mkdir(parents=True)
     (tmp_path / "10/task/10/children").write_text(f"{gone} ")
-    assert meter.members(10, proc=str(tmp_path)) == [10, gone]
+    monkeypatch.setattr(meter, "PROC", str(tmp_path))
+    assert meter.members(10) == [10, gone]
     assert meter.tasks([gone]) == 0
     assert meter.Meter(gone).cpu() == 0
     assert meter.children(gone) == []

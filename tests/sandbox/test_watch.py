@@ -123,9 +123,9 @@ def slow_machine(monkeypatch):
     monkeypatch.setattr(disk, "SLICE_S", 60.0)
 
 
-def watched(tree, uid=0, proc="/proc", **share):
+def watched(tree, uid=0, **share):
     every = {"memory_mb": 0, "tasks": 0, "disk_mb": 0, "files": 0, "disk": []}
-    return watch.Watch({**every, **share}, tree.root, uid=uid, proc=proc)
+    return watch.Watch({**every, **share}, tree.root, uid=uid)
 
 
 def judged(found, seconds=5.0, since=0.0):
@@ -351,16 +351,17 @@ def test_who_hides_its_memory_is_judged_by_the_most_it_may_be(grow, monkeypatch)
     assert memory.buffers([held._replace(size=0)], room=0) == 0  # it is ending
 
 
-def test_who_is_not_shown_at_all_has_overstepped(grow, tmp_path, gone):
+def test_who_is_not_shown_at_all_has_overstepped(grow, tmp_path, gone, monkeypatch):
     """Some hosts hide processes that nobody may trace; one that lives can't be nothing."""
     tree = grow("stay()").ready()
     (tmp_path / f"{tree.root}/task/{tree.root}").mkdir(parents=True)
     (tmp_path / f"{tree.root}/task/{tree.root}/children").write_text(f"{tree.pid} ")
-    assert watched(tree, memory_mb=99, proc=str(tmp_path)).check(0.0) == "memory"
-    assert watched(tree, tasks=9, proc=str(tmp_path)).check(0.0) == "tasks"
+    monkeypatch.setattr(meter, "PROC", str(tmp_path))
+    assert watched(tree, memory_mb=99).check(0.0) == "memory"
+    assert watched(tree, tasks=9).check(0.0) == "tasks"
     with pytest.raises(PermissionError, match="hides"):
-        memory.usage(tree.pid, proc=str(tmp_path))
-    assert memory.usage(gone[0], proc=str(tmp_path)) is None
+        memory.usage(tree.pid)
+    assert memory.usage(gone[0]) is None
 
 
 def test_who_has_vanished_holds_nothing(gone):
@@ -479,7 +480,7 @@ stay()
     monkeypatch.setattr(
         memory.os, "listdir", refusing(os.listdir, f"/proc/{tree.pid}/task", PermissionError)
     )
-    monkeypatch.setattr(meter, "children", lambda pid, _: [tree.pid] * (pid == tree.root))
+    monkeypatch.setattr(meter, "children", lambda pid: [tree.pid] * (pid == tree.root))
     assert watched(tree, memory_mb=30).check(0.0) == "memory"
 
 
