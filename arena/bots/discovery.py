@@ -21,16 +21,7 @@ from arena.bots.interpreters import Toolbox
 from arena.bots.locks import LEFT_OUT
 from arena.bots.plain_text import BotError, did_you_mean, printable
 from arena.bots.roster import Candidate, Roster
-from arena.bots.snapshot import (
-    IGNORED,
-    MAX_BYTES,
-    File,
-    content_hash,
-    event_copy,
-    find,
-    listing,
-    take,
-)
+from arena.bots.snapshot import MAX_BYTES, File, content_hash, event_copy, find, listing, take
 from arena.exhaustion import ran_out
 from arena.model import Entrant, HostError, label_fault
 from arena.scaffolds import EXAMPLES
@@ -226,7 +217,8 @@ def _open_bot(path: Path) -> Iterator[_Content]:
             examples = EXAMPLES if len(path.parts) == 1 else ()
             raise BotError(_missing_path(whole, e, examples)) from e
         if stat.S_ISDIR(reached.info.st_mode):
-            if whole.name in IGNORED or (whole.name.startswith(".") and path.name == whole.name):
+            hidden = whole.name.startswith(".") and path.name == whole.name
+            if hidden or whole.name in commands.FILES["ignored"]:
                 raise _StrayError
             yield _folder_content(whole, Folder(reached.descriptor))
         elif stat.S_ISREG(reached.info.st_mode):
@@ -295,7 +287,7 @@ def _no_bot(path: Path, folder: Folder) -> str:
         return "is an empty folder"
     bots = scripts = 0
     for name in names:
-        if not name.startswith(".") and name not in IGNORED:
+        if not name.startswith(".") and name not in commands.FILES["ignored"]:
             bots += _looks_like_bot(name, folder)
             scripts += Path(name).suffix in commands.LANGUAGES
     what = commands.folder_hint([name for name in names if not name.startswith(".")])

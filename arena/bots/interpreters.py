@@ -27,13 +27,8 @@ from pathlib import Path
 from arena.bots.plain_text import BotError, printable
 from arena.exhaustion import ran_out_at_start
 from arena.model import Frozen, HostError
-from arena.sandbox.installations import (
-    SHAPES,
-    Installation,
-    find_environment,
-    find_installation,
-    private_file,
-)
+from arena.sandbox import installations
+from arena.sandbox.installations import SHAPES, Installation
 from arena.sandbox.visible import SYSTEM
 
 STORES: dict[Path, tuple[str, ...]] = {
@@ -146,7 +141,7 @@ class Toolbox:
     def _named_path(self, place: Path) -> Path:
         if self._is_users(place):
             return self._behind_shim(place)
-        apart = find_environment(place)
+        apart = installations.find_environment(place)
         if apart is None or apart.prefix == Path(sys.prefix):
             with contextlib.suppress(MissingToolError):
                 for known in (_OWN_PYTHON, self._locate(place.name)):
@@ -181,7 +176,7 @@ class Toolbox:
         shown: list[Path] = []
         called = real
         fixed: tuple[Path | str, ...] = (*SYSTEM, *STORES)
-        outer = None if _within(links[0], SYSTEM) else find_environment(links[0])
+        outer = None if _within(links[0], SYSTEM) else installations.find_environment(links[0])
         if outer is not None:
             # A virtual environment is one by the path that its python is called by.
             called = links[0]
@@ -203,7 +198,7 @@ class Toolbox:
             if _within(program, (store,)):
                 parts = tuple(part for name in names if (part := store / name).is_dir())
                 return self._checked_parts(Installation(store, parts, generic=True), program)
-        found = find_installation(program)
+        found = installations.find_installation(program)
         if found is None:
             raise HiddenToolError(
                 program,
@@ -221,7 +216,7 @@ class Toolbox:
                     f": {printable(folder)} holds more than the program (a home, the cache, a bot, "
                     "the results or the current folder); install it in a folder of its own",
                 )
-        hidden = None if found.prefix in STORES else private_file(found, program)
+        hidden = None if found.prefix in STORES else installations.private_file(found, program)
         if hidden:
             raise HiddenToolError(
                 program,

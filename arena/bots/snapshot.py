@@ -37,15 +37,13 @@ from arena.bots.folder import (
 from arena.bots.plain_text import printable
 from arena.bots.trees import MAX_DEPTH, MAX_PATH, copy_into, inside, remove, whole
 from arena.model import Entrant, UserError
+from arena.tables import table
 
 MAX_BYTES = 256 << 20
 """Room for a neural network's weights; a data set or a disk image given by mistake is refused."""
 MAX_FILES = 20_000  # twice a large node_modules
 
-IGNORED = frozenset(
-    {".git", ".hg", ".svn", ".jj", "__pycache__", ".mypy_cache", ".pytest_cache", ".ruff_cache"}
-    | {".DS_Store", "Thumbs.db"}
-)
+IGNORED = frozenset(table("bots/files")["ignored"])
 
 HASH = re.compile(r"[0-9a-f]{64}")
 READ_NS = 2_145_830_400 * 10**9

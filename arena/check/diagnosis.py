@@ -10,15 +10,7 @@ import re
 from collections.abc import Sequence
 
 from arena.check.lines import NO_JSON, decode, diagnose_line, recognise
-from arena.check.mistakes import (
-    SPINS,
-    Diagnosis,
-    Expected,
-    Facts,
-    Mistake,
-    Trigger,
-    unnamed_lock,
-)
+from arena.check.mistakes import SPINS, Diagnosis, Expected, Facts, Mistake, Trigger, unnamed_lock
 from arena.referee import Failure
 from arena.sandbox.environment import INSIDE
 from arena.tables import table
