@@ -105,11 +105,7 @@ class _Pip:
                 raise FailedError(
                     f"pip found no wheel of {wanted} for this Python ({_WHEELS})", e.output
                 ) from e
-        self._check(locked, target)
-
-    @staticmethod
-    def _check(locked: Locked, target: Path) -> None:
-        """FailedError for packages that pip added: unpinned, they may be other ones tomorrow."""
+        # What pip added is not pinned: it may be another version tomorrow.
         found = sorted(folder.name for folder in target.glob("*.dist-info"))
         pairs = (name.removesuffix(".dist-info").partition("-") for name in found)
         extra = [

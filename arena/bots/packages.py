@@ -11,10 +11,10 @@ run outside of the sandbox.
 from __future__ import annotations
 
 import shlex
-import tempfile
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
+from tempfile import gettempdir
 
 from arena.bots import locks
 from arena.bots.cache import PACKAGES, cache_errors, in_cache, missing_room, publish, scratch
@@ -115,7 +115,13 @@ class Packages:
                 with cache_errors(self._cache):
                     self.fetcher.fetch(self.locked, work, made)
             except FailedError as e:
-                self._check_room(work, e)
+                # Its own disk, or the cache's, may be full.
+                output, homes = "\n".join(e.lines).encode(), (Path.home(), Path(gettempdir()))
+                if what := missing_room(work, MAX_BYTES, output, *homes):
+                    raise HostError(
+                        f"packages could not be fetched: {what}; make room in your home and in the "
+                        f"cache {printable(self._cache)}"
+                    ) from e
                 raise
             with cache_errors(self._cache):
                 try:
@@ -130,12 +136,3 @@ class Packages:
                 make_plain(made)
                 publish(made, self.folder)
         return files, size
-
-    def _check_room(self, work: Path, error: FailedError) -> None:
-        """HostError if the tool failed because its own disk, or the cache's, is full."""
-        output = "\n".join(error.lines).encode()
-        if what := missing_room(work, MAX_BYTES, output, Path.home(), Path(tempfile.gettempdir())):
-            raise HostError(
-                f"packages could not be fetched: {what}; make room in your home and in the cache "
-                f"{printable(self._cache)}"
-            ) from error

@@ -75,8 +75,7 @@ def plan(
         inside = text == INSIDE or text.startswith(INSIDE + "/")
         return root + text[len(INSIDE) :] if inside else text
 
-    # Its root is measured if that is writable; its scratch space too, where that can't be a file
-    # system of its own.
+    # A writable root is measured; scratch space too, where it can't be a file system of its own.
     folder = (launch.root,) if launch.writable else ()
     disk_mb = launch.disk_mb if launch.writable else 0
     files = launch.disk_files if launch.writable else 0

@@ -106,6 +106,8 @@ class _Failure:
     refused = property(lambda f: bool(_REFUSED.search(f.text)))
     """A namespace, or a mount in one, was refused: in bwrap's words or in our own child's."""
     apparmor = property(lambda f: f.host.setting("kernel.apparmor_restrict_unprivileged_userns"))
+    kept_by_apparmor = property(lambda f: f.refused and f.apparmor not in {"", "0"})
+    systemd = property(lambda f: bool(f.host.uid) and f.host.has("run/systemd/system"))
     runtime = property(lambda f: f"run/user/{f.host.uid}")
     """Where the user's service manager has its sockets."""
     install = property(lambda f: f.how_to_install(""))
@@ -114,6 +116,7 @@ class _Failure:
     """Root may not mount in a container; an ordinary user has no need to."""
     quoted_tool = property(lambda f: f'"{f.tool}"' if " " in f.tool else f.tool)
     lsm = property(lambda f: f.host.text("sys/kernel/security/lsm"))
+    lsm_has_landlock = property(lambda f: not f.lsm or "landlock" in f.lsm.split(","))
     modules = property(lambda f: f.lsm or "$(cat /sys/kernel/security/lsm)")
 
     def refused_by(self, setting: str) -> bool:
@@ -164,37 +167,25 @@ def _setuid_fails(f: _Failure) -> bool:
     return bool(mode & stat.S_ISUID) and ("setuid" in f.text or "max_user_namespaces" in f.text)
 
 
-def _kept_by_apparmor(f: _Failure) -> bool:
-    return f.refused and f.apparmor not in {"", "0"}
-
-
-def _landlock_filtered(f: _Failure) -> bool:
-    return f.host.filtered and (not f.lsm or "landlock" in f.lsm.split(","))
-
-
 def _memory_in_v1(host: Host) -> bool:
     lines = [line.split(":", 2) for line in host.text("proc/self/cgroup").splitlines()]
     return any("memory" in controllers.split(",") for _, controllers, _ in lines)
 
 
-def _has_systemd(f: _Failure) -> bool:
-    return bool(f.host.uid) and f.host.has("run/systemd/system")
-
-
 def _no_manager(f: _Failure) -> bool:
     sockets = (f"{f.runtime}/{name}" for name in ("systemd/private", "bus"))
-    return _has_systemd(f) and not any(map(f.host.has, sockets))
+    return f.systemd and not any(map(f.host.has, sockets))
 
 
 def _led_astray(f: _Failure) -> bool:
-    return _has_systemd(f) and f.environ.get("XDG_RUNTIME_DIR", "").strip("/") != f.runtime
+    return f.systemd and f.environ.get("XDG_RUNTIME_DIR", "").strip("/") != f.runtime
 
 
 def _not_delegated(f: _Failure) -> bool:
     uid = f.host.uid
     own = f"sys/fs/cgroup/user.slice/user-{uid}.slice/user@{uid}.service"
     controllers = f.host.text(f"{own}/cgroup.controllers").split()
-    return _has_systemd(f) and f.host.has(own) and "memory" not in controllers
+    return f.systemd and f.host.has(own) and "memory" not in controllers
 
 
 _ARCHITECTURE: _Rule = ("architecture", lambda f: "no filter of system calls" in f.text)
@@ -220,8 +211,8 @@ _BWRAP: tuple[_Rule, ...] = (
     ("masked-proc", lambda f: "mount proc" in f.text and f.host.masked),
     ("container", _container_refuses),
     ("setuid-bwrap", _setuid_fails),
-    ("apparmor-userns/root", lambda f: _kept_by_apparmor(f) and not f.host.uid),
-    ("apparmor-userns", _kept_by_apparmor),
+    ("apparmor-userns/root", lambda f: f.kept_by_apparmor and not f.host.uid),
+    ("apparmor-userns", lambda f: f.kept_by_apparmor),
     ("filter", lambda f: f.refused and f.host.filtered),
 )
 
@@ -229,7 +220,7 @@ _LANDLOCK: tuple[_Rule, ...] = (
     _ARCHITECTURE,
     *_IMITATIONS,
     ("old-kernel", lambda f: (0, 0) < f.host.version < LANDLOCK_SINCE),
-    ("landlock-filtered", _landlock_filtered),
+    ("landlock-filtered", lambda f: f.host.filtered and f.lsm_has_landlock),
     ("landlock-off/grubby", lambda f: any(map(f.host.has, _GRUBBY))),
     ("landlock-off", lambda _: True),
 )

@@ -105,8 +105,7 @@ def _package(folder: Folder, place: str, package: Any) -> str:  # noqa: ANN401 -
         raise LockError("is not a package below node_modules but a folder; copy it in")
     source = package.get("resolved", "")
     version = package.get("version")
-    # Without a source it is the registry's package of that name and version; either could be an
-    # address.
+    # Without a source, name and version tell the registry's package; either could be an address.
     if not (isinstance(version, str) and _VERSION.fullmatch(version) and isinstance(source, str)):
         raise LockError(f"is not pinned to a version; {_REMEDY}")
     name = package.get("name", "x")
