@@ -110,6 +110,7 @@ class _Failure:
     systemd = property(lambda f: bool(f.host.uid) and f.host.has("run/systemd/system"))
     runtime = property(lambda f: f"run/user/{f.host.uid}")
     """Where the user's service manager has its sockets."""
+    named_runtime = property(lambda f: f.environ.get("XDG_RUNTIME_DIR", "").strip("/"))
     install = property(lambda f: f.how_to_install(""))
     reinstall = property(lambda f: f.how_to_install("--force-reinstall "))
     as_user = property(lambda f: " --user 1000" if not f.host.uid and not f.host.may_mount else "")
@@ -172,16 +173,12 @@ def _memory_in_v1(host: Host) -> bool:
     return any("memory" in controllers.split(",") for _, controllers, _ in lines)
 
 
-def _no_manager(f: _Failure) -> bool:
+def _no_manager(f: _Failure) -> object:
     sockets = (f"{f.runtime}/{name}" for name in ("systemd/private", "bus"))
     return f.systemd and not any(map(f.host.has, sockets))
 
 
-def _led_astray(f: _Failure) -> bool:
-    return f.systemd and f.environ.get("XDG_RUNTIME_DIR", "").strip("/") != f.runtime
-
-
-def _not_delegated(f: _Failure) -> bool:
+def _not_delegated(f: _Failure) -> object:
     uid = f.host.uid
     own = f"sys/fs/cgroup/user.slice/user-{uid}.slice/user@{uid}.service"
     controllers = f.host.text(f"{own}/cgroup.controllers").split()
@@ -233,6 +230,6 @@ _MEMORY: tuple[_Rule, ...] = (
     ),
     ("cgroup-v1", lambda f: f.host.uid and _memory_in_v1(f.host)),
     ("no-user-manager", _no_manager),
-    ("no-user-manager/variable", _led_astray),
+    ("no-user-manager/variable", lambda f: f.systemd and f.runtime != f.named_runtime),
     ("memory-not-delegated", _not_delegated),
 )
