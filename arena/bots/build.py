@@ -250,7 +250,6 @@ class _Build:
         )
 
     def _finish(self) -> None:
-        """Check the size of a build's result, and make it fit for the cache."""
         remove(self.made / HOME)
         files, size = make_plain(self.made)
         given_files, given = self.input

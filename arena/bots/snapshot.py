@@ -249,7 +249,6 @@ def copy_to_event(entrants: Iterable[Entrant], folder: Path, *, cache: Path) -> 
 
 
 def event_copy(folder: Path, content: str) -> Path | None:
-    """The snapshot with that hash in an event's folder, if it is there."""
     place = folder / BOTS / content
     return place if HASH.fullmatch(content) and place.is_dir() else None
 

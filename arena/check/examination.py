@@ -109,7 +109,6 @@ class Examination:
                 self.memory_mb = max(self.memory_mb, (await solo.kill()).memory_mb)
 
     def deliver(self, talk: Conversation, delivery: Delivery) -> None:
-        """Deliver lines in another way from now on."""
         if not self.ordinary:
             talk.deliver = delivery
 

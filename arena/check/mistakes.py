@@ -160,8 +160,6 @@ def unnamed_lock(files: Sequence[str]) -> str:
 
 
 class Language(msgspec.Struct, frozen=True):
-    """Advice on standard output and input."""
-
     name: str = ""
     flush: str = "Flush standard output after every line."
     log: str = ""

@@ -29,8 +29,6 @@ _TIME = frozenset({FaultKind.START, FaultKind.TIMEOUT, FaultKind.BANK})
 
 
 class FeedOutput(NamedTuple):
-    """Where the feeder writes its findings and the bot's stderr."""
-
     line: Callable[[str], None]  # what it has found, a line at a time
     stderr: BinaryIO  # what the bot writes to its standard error
 

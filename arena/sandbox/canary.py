@@ -103,7 +103,6 @@ def _observe(spawner: Spawner, plan: SpawnPlan, *, namespaces: bool) -> str:
 
 
 def _problems(output: str, pid: int, *, namespaces: bool) -> Iterator[str]:
-    """What is wrong in the canary's report."""
     for what in re.findall(r"^reach (.*)$", output, re.MULTILINE):
         yield f"could reach {what}"
     facts = dict(re.findall(r"^(?:namespace|fact) (\S+) (.*)$", output, re.MULTILINE))

@@ -39,7 +39,6 @@ def write_to(folder: str) -> None:
 
 
 def lock() -> None:
-    """Take a lock on a file that every bot can read."""
     fcntl.flock(os.open("/usr/bin/env", os.O_RDONLY), fcntl.LOCK_SH | fcntl.LOCK_NB)
 
 

@@ -327,7 +327,6 @@ def _try(hierarchy: Hierarchy, calls: Calls) -> None:
 
 
 def _reason(error: OSError, ours: Membership, place: GroupPlace) -> str:
-    """Why a place can't be used, and what to do."""
     reason = f"{error.filename or place.folder}: {error.strerror}"
     if error.errno == errno.EROFS:
         return str(NoGroupsError(reason, ASK_CONTAINER))

@@ -234,7 +234,6 @@ def _become(
 
 
 def _restrict(plan: Mapping[str, Any], uid: int, keeper: int, scratch: str) -> None:
-    """Confine this process by Landlock and seccomp, as the plan says."""
     options = plan["options"]
     root, writable = options["root"], options["writable"]
     if uid:

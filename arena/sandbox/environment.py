@@ -19,7 +19,6 @@ FILES_A_MB = 64  # of scratch space: a file without content takes a kilobyte of 
 
 
 def variables(launch: Launch) -> dict[str, str]:
-    """The whole environment of a bot."""
     paths = dict.fromkeys(path for each in launch.expose for path in _programs(Path(each)))
     return {
         "PATH": ":".join([*paths, SYSTEM_PATH]),

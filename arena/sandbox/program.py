@@ -43,7 +43,6 @@ class Program:
 
     @property
     def tree(self) -> int:
-        """The process below which all of it is."""
         return self.root if self.as_bwrap else self.guard
 
     @property

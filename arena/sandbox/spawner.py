@@ -276,7 +276,6 @@ class SpawnerProcess:
         self.answer({"exited": program.exited()})
 
     def forget_status(self, program: Program) -> None:
-        """Stop listening to a guard that has closed its pipe."""
         if program.status >= 0:
             self.poll.unregister(program.status)
             del self.handlers[program.status]
@@ -295,7 +294,6 @@ class SpawnerProcess:
                 os.kill(pid, signal.SIGKILL)
 
     def answer(self, message: dict[str, Any]) -> None:
-        """Queue an answer, and send what can be sent."""
         if not self.closing:
             self.answers.append(json.dumps(message).encode())
             self.flush()

@@ -12,5 +12,4 @@ sleep: Callable[[float], None] = time.sleep  # block this thread
 
 
 def local(form: str) -> str:
-    """The local time, as `strftime` formats it."""
     return time.strftime(form)
