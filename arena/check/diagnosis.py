@@ -5,11 +5,10 @@ mistake. Stronger evidence comes first: how the process died, then what it did n
 it wrote. `lines.py` judges a line; `mistakes.toml` has our words, `runtimes.toml` those of others.
 """
 
-import functools
 import re
 from collections.abc import Sequence
 
-from arena.check.lines import NO_JSON, decode, diagnose_line, recognise
+from arena.check.lines import NO_JSON, decode, diagnose_line, pattern, recognise
 from arena.check.mistakes import SPINS, Diagnosis, Expected, Facts, Mistake, Trigger, unnamed_lock
 from arena.referee import Failure
 from arena.sandbox.environment import INSIDE
@@ -91,14 +90,9 @@ def _silence(facts: Facts) -> Diagnosis:
     return Diagnosis(Mistake.NO_ANSWER if facts.left else Mistake.STUCK)
 
 
-@functools.cache
-def _pattern(name: str, form: str = "{}") -> re.Pattern[str]:
-    return re.compile(form.format("|".join(table("check/runtimes")[name])), re.MULTILINE)
-
-
 def last_exception(stderr: str) -> str:
     """The line of a traceback that says what happened; empty if there is none."""
-    found = _pattern("exception").findall(stderr)
+    found = pattern("exception").findall(stderr)
     return found[-1].strip() if found else ""
 
 
@@ -131,7 +125,7 @@ def _exit_status(facts: Facts) -> Diagnosis:
     if refusal := _refusal(facts.stderr):
         return refusal
     exception = last_exception(facts.stderr)
-    if module := _pattern("no_module").search(facts.stderr):
+    if module := pattern("no_module").search(facts.stderr):
         name, lock = module[module.lastgroup or 0], unnamed_lock(facts.files)
         return Diagnosis(Mistake.NO_MODULE, f"The module {name} is missing.{lock}")
     if facts.status != "exit 127" and (missing := _missing_file(facts)):
@@ -141,20 +135,20 @@ def _exit_status(facts: Facts) -> Diagnosis:
         (Mistake.NOT_FOUND, "not_there", "exit 127"),
         (Mistake.NOT_EXECUTABLE, "not_run", "exit 126"),
     ):
-        found = _pattern(words, "^.*(?:{}).*$").search(facts.stderr)
-        program = _pattern("missing_program").search(facts.stderr)
+        found = pattern(words, "^.*(?:{}).*$").search(facts.stderr)
+        program = pattern("missing_program").search(facts.stderr)
         early = starting or (mistake is Mistake.NOT_FOUND and program)
         if facts.status == status or (early and found):
             return Diagnosis(mistake, exception or (found[0].strip() if found else ""))
-    if exception or _pattern("traceback").search(facts.stderr):
+    if exception or pattern("traceback").search(facts.stderr):
         return Diagnosis(Mistake.EXCEPTION, exception)
     return Diagnosis(Mistake.STATUS, f"It exited with {facts.status.replace('exit', 'status')}.")
 
 
 def _missing_file(facts: Facts) -> Diagnosis | None:
     """A file that it opened, not a program that it started."""
-    found = _pattern("missing_file").search(facts.stderr)
-    if found is None or _pattern("missing_program").search(facts.stderr):
+    found = pattern("missing_file").search(facts.stderr)
+    if found is None or pattern("missing_program").search(facts.stderr):
         return None
     name = found[found.lastgroup or 0]
     if found.lastgroup == "none":

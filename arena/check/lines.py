@@ -2,6 +2,7 @@
 
 import ast
 import difflib
+import functools
 import json
 import re
 from collections.abc import Sequence
@@ -10,9 +11,16 @@ from typing import Any
 import msgspec
 
 from arena.check.mistakes import Diagnosis, Expected, Facts, Mistake
+from arena.tables import table
 from arena.wire.session import MAX_BRACKETS
 
 NO_JSON: Any = object()
+
+
+@functools.cache
+def pattern(name: str, form: str = "{}") -> re.Pattern[str]:
+    """What runtimes write, by runtimes.toml."""
+    return re.compile(form.format("|".join(table("check/runtimes")[name])), re.MULTILINE)
 
 
 def decode(data: bytes) -> Any:  # noqa: ANN401 - whatever JSON holds
@@ -61,7 +69,7 @@ def recognise(line: bytes, facts: Facts | None = None) -> Mistake | None:  # noq
         return Mistake.PRETTY_PRINTED
     if _with_constants(text):
         return Mistake.NOT_A_NUMBER
-    if mistake := Mistake.NOT_ENCODED if _PRINTED_OBJECT.fullmatch(text) else _python_repr(text):
+    if mistake := _printed(text):
         return mistake
     if _begins_with_object(text):
         return Mistake.TWO_ON_A_LINE
@@ -95,24 +103,15 @@ def _with_constants(text: str) -> bool:
         return False
     constants: list[str] = []
     try:
-        json.loads(_CONSTANT.sub("NaN", text), parse_constant=constants.append)
+        json.loads(pattern("constant").sub("NaN", text), parse_constant=constants.append)
     except ValueError:
         return False
     return bool(constants)
 
 
-_CONSTANT = re.compile(
-    r"(?<=[:,\[])[ \t]*[-+]?(?:nan|inf(?:inity)?)(?=[ \t]*[,\]}])", re.IGNORECASE
-)
-"""Also as C, Go and Rust print them. A match within a string does no harm."""
-
-_PRINTED_OBJECT = re.compile(
-    r"\[object \w+\]|map\[.*\]|(HASH|ARRAY)\(0x[0-9a-f]+\)|\{.*=>.*\}|\{\w+=.*\}|#<.*>"
-)
-"""Objects as JavaScript, Go, Perl, Ruby and Java print them."""
-
-
-def _python_repr(text: str) -> Mistake | None:
+def _printed(text: str) -> Mistake | None:
+    if pattern("printed_object").fullmatch(text):
+        return Mistake.NOT_ENCODED
     # Longer than any answer; Python's own parser is slow on deep nesting.
     if text[0] not in "{b'" or len(text) > 2_000:
         return None

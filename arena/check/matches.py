@@ -42,9 +42,7 @@ ASCENDING = _Ascending(secret_from_seed("arena check"))
 
 
 class AlwaysPlayoff(Referee):
-    """Always two playoff holes: the first without the last seat, the second also without the first
-    seat, so that a bot sees playoff holes with and without itself.
-    """
+    """Two playoff holes, without the last seat and without both ends: some without the bot."""
 
     def _playoff(self, scores: tuple[int, ...]) -> bool:  # noqa: ARG002 - always
         if self._number == HOLES + 2:

@@ -20,12 +20,7 @@ def keep_promises(found: inherited_limits.Capacity, notify: Notify) -> int:
 
 
 def judged(
-    limits: Limits,
-    *,
-    seats: int,
-    series: int,
-    jobs: int | None = None,
-    flags: Collection[str] = (),
+    limits: Limits, *, seats: int, series: int, jobs: int | None = None, flags: Collection[str] = ()
 ) -> inherited_limits.Capacity:
     """What can be kept of these promises: `jobs` matches at a time, if they are asked for, else one
     a core. `flags`: those of the command by which less could be promised.

@@ -1,7 +1,4 @@
-"""The guarantees that a sandbox can give, and the known gaps, in words.
-
-A `Probe` lists those that its canary has checked, and that are open.
-"""
+"""The guarantees that a sandbox can give, and the known gaps, in words, for a `Probe` to list."""
 
 from collections.abc import Mapping
 
