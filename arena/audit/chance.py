@@ -27,8 +27,7 @@ from arena.ratings.normal import cdf
 
 TRIES = 1999
 FEWEST_TRIES = 499  # enough for 1 % after the correction for all parts of a report
-# Of values looked up for a family of questions: some ten seconds.
-_WORK = 100_000_000
+_WORK = 100_000_000  # values looked up for a family of questions: some ten seconds
 _SLACK = 1e-9  # the most by which rounding may lower a draw that equals the observation
 
 

@@ -28,8 +28,7 @@ from arena.model import (
 )
 from arena.schedule import Wave
 
-# A walk along so many takes a minute; an event.json may state any number.
-MOST_MATCHES = 5_000_000
+MOST_MATCHES = 5_000_000  # a walk along so many takes a minute; an event.json may state any number
 
 
 class Dealing:

@@ -29,7 +29,6 @@ from arena.model import (
     Settings,
     SourceEvent,
     UserError,
-    Withdrawal,
     canonical,
     pairing_id,
 )
@@ -256,19 +255,17 @@ class Pool:
 
     def counted(self) -> EventCount:
         """The sum of all. A bot is annulled if it has no result left in any event."""
-        withdrawn: dict[str, Withdrawal] = {}
-        for source in self.sources:
-            for out in source.withdrawn:
-                account = self._tally.accounts.get(out.entrant)
-                annulled = out.annulled and not (account and account.deals)
-                if out.entrant not in self._gone:
-                    known = replace(out, annulled=annulled)
-                    withdrawn.setdefault(out.entrant, known)
+        every = [out for source in self.sources for out in source.withdrawn]
+        first = {out.entrant: out for out in reversed(every) if out.entrant not in self._gone}
+        rated = {entrant for entrant, account in self._tally.accounts.items() if account.deals}
         return EventCount(
             planned=sum(source.planned for source in self.sources),
             tally=self._tally,
             missing=self._missing,
-            withdrawn=tuple(out for _, out in sorted(withdrawn.items())),
+            withdrawn=tuple(
+                replace(out, annulled=out.annulled and entrant not in rated)
+                for entrant, out in sorted(first.items())
+            ),
             not_reproducible=frozenset(self._not_reproducible),
             end=self._end,
         )
