@@ -17,6 +17,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import msgspec
+from msgspec.structs import asdict
 
 from arena.deals import Deals, fingerprint
 from arena.games import Game, Hole, IllegalMoveError
@@ -52,7 +53,7 @@ def hello(settings: Settings) -> Hello:
     rules = Rules(
         seats=settings.seats, holes=HOLES, turn_cap=settings.turn_cap, playoff=settings.playoff
     )
-    limits = BotLimits(**msgspec.structs.asdict(settings.limits), series=settings.series)
+    limits = BotLimits(**asdict(settings.limits), series=settings.series)
     return Hello(protocol=PROTOCOL, game=settings.game, rules=rules, limits=limits)
 
 
@@ -189,7 +190,7 @@ class Referee:
         """The finished match, without the host's fields and the digest."""
         assert not self.asked
         return MatchRecord(
-            **msgspec.structs.asdict(self._spec),
+            **asdict(self._spec),
             deck=fingerprint(self._decks),
             holes=tuple(self._holes),
             totals=self._totals,
@@ -234,7 +235,7 @@ class Referee:
         self.news = True
         if self._onlooker is not None:
             self._onlooker.fallen(seat)
-        said = msgspec.structs.asdict(failure)
+        said = asdict(failure)
         self._faults.append(Fault(**said, seat=seat, hole=self._number, turn=self._turn))
 
     def _decided(self) -> bool:

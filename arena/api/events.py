@@ -15,14 +15,7 @@ from arena.event.add_bots import forecast_epoch, run_into
 from arena.event.compare import Comparison, compare_bots
 from arena.event.merge import merge_shards
 from arena.event.options import EventOptions, MatchOptions, RunOptions, TrialOptions
-from arena.event.prepare import (
-    Entry,
-    Forecast,
-    Prepared,
-    forecast_event,
-    open_event,
-    prepare_event,
-)
+from arena.event.prepare import Entry, Forecast, Prepared, forecast_event, open_event, prepare_event
 from arena.event.progress import Outcome, Progress
 from arena.event.resume import resume_event
 from arena.event.resume import run_prepared as run_prepared_folder

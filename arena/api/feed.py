@@ -7,8 +7,8 @@ import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-import msgspec
 import trio
+from msgspec.structs import replace
 
 from arena.bots import Roster, default_cache, in_use, load, restore
 from arena.check.playback import Feeder, FeedOutput
@@ -32,7 +32,7 @@ class _Unlimited(Unconfined):
         """Without limits; what the bot's own environment sets holds."""
         plan = super().plan(launch)
         env = {**os.environ, **plan.env}
-        return msgspec.structs.replace(plan, rlimits={}, share=TreeLimits(), env=env)
+        return replace(plan, rlimits={}, share=TreeLimits(), env=env)
 
 
 class FeedOptions(Frozen, frozen=True, kw_only=True):
@@ -168,4 +168,4 @@ def _under(bot: Bot, command: str) -> Bot:
         if found is None:
             raise UserError(f"--command: there is no program {run[0]}")
         run[0] = found
-    return msgspec.structs.replace(bot, run=tuple(run))
+    return replace(bot, run=tuple(run))

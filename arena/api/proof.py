@@ -4,7 +4,7 @@ import functools
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
-import msgspec
+from msgspec.structs import replace
 
 from arena import registry
 from arena.api.paths import PathName, folder_paths
@@ -68,7 +68,7 @@ def verify_results(
     if rerun is not None and verdict.proven and verdict.difference is None:
         wanted = rerun
         played = call(lambda: play_again(path, wanted, processes, notify))
-        verdict = msgspec.structs.replace(verdict, difference=next(iter(played.differences), None))
+        verdict = replace(verdict, difference=next(iter(played.differences), None))
     whole = Verification(folder=path, verdict=verdict, seconds=seconds, rerun=played)
     return [whole, *_epochs(whole, processes, progress)]
 

@@ -146,12 +146,7 @@ class EventResults:
     ) -> SearchResult:
         """Matches by bots, faults, totals and margins."""
         return search_matches(
-            self.folder,
-            search,
-            self._notify,
-            everything=everything,
-            limit=limit,
-            event=self.event,
+            self.folder, search, self._notify, everything=everything, limit=limit, event=self.event
         )
 
     def match_rows(self, *, everything: bool = False) -> list[Row]:
@@ -177,12 +172,7 @@ class EventResults:
         return [row for record in records for row in _move_rows(self.unfold(record))]
 
     def transcript(
-        self,
-        match: str,
-        bot: str | None = None,
-        *,
-        attempt: int | None = None,
-        lean: bool = False,
+        self, match: str, bot: str | None = None, *, attempt: int | None = None, lean: bool = False
     ) -> bytes:
         """Every line that a bot read and wrote, from its process's start to the end of a match."""
         found = BotMatches(self.folder, match, bot, attempt, self._notify, event=self.event)

@@ -10,7 +10,7 @@ contestant's.
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-import msgspec
+from msgspec.structs import replace
 
 from arena.deals import Deals
 from arena.games import Game, IllegalMoveError
@@ -66,7 +66,7 @@ def play_out(referee: Referee, seats: Sequence[str], policies: Sequence[Policy])
         for seat in referee.asked:
             referee.answer(seat, move_by_policy(referee, seat, seats[seat], policies[seat]))
     record = referee.record()
-    return msgspec.structs.replace(record, digest=record.computed_digest())
+    return replace(record, digest=record.computed_digest())
 
 
 def move_by_policy(referee: Referee, seat: int, entrant: str, policy: Policy) -> str:

@@ -23,6 +23,7 @@ import os
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 
 import msgspec
+from msgspec.structs import replace
 
 from arena.deals import Deals
 from arena.engine.contestant import Contestant, Took
@@ -170,9 +171,7 @@ async def play_series(
             if settings.evaluator:  # now, as no bot's time runs
                 luck = sums(record, game=context.game, deals=context.deals, settings=settings)
             digest, ended = record.computed_digest(), clock.unix()
-            record = msgspec.structs.replace(
-                record, attempt=attempt, digest=digest, luck=luck, ended=ended
-            )
+            record = replace(record, attempt=attempt, digest=digest, luck=luck, ended=ended)
             stderr = {e: text for e, c in contestants.items() if (text := c.take_stderr())}
             yield FinishedMatch(record=record, stderr=stderr)
             fallen = record.fallen
@@ -315,12 +314,12 @@ class Match:
                 contestant.book()
         record = self._referee.record()
         faults = tuple(
-            msgspec.structs.replace(fault, stderr=words, host=host)
+            replace(fault, stderr=words, host=host)
             for fault in record.faults
             for words, host in [self._fallen[fault.seat]]
         )
         use = tuple(account.use() for account in self._accounts)
-        return msgspec.structs.replace(record, faults=faults, use=use)
+        return replace(record, faults=faults, use=use)
 
     async def _ask(
         self, contestant: Contestant, account: TimeAccount, line: bytearray

@@ -55,11 +55,8 @@ def _new_epoch(
         _refuse_missing(folder, old, roster)
         if again:
             notify(f"note: in the event already, and no newcomers: {_named(again)}")
-        every = replace(
-            given,
-            candidates=(*roster.candidates, *given.candidates),
-            notes=(*given.notes, *roster.notes),
-        )
+        candidates, notes = (*roster.candidates, *given.candidates), (*given.notes, *roster.notes)
+        every = replace(given, candidates=candidates, notes=notes)
 
         def settle(ready: Sequence[Bot]) -> Settings:
             ids = {bot.entrant.id for bot in ready}
@@ -94,7 +91,7 @@ def _finished(folder: Path) -> dict[Path, Event]:
 
 def _refuse_part(folder: Path, event: Event) -> None:
     """UserError for what is no event of several matches, or only a part of one."""
-    if (whole := epochs.event_of_epoch(folder)) is not None:
+    if whole := epochs.event_of_epoch(folder):
         raise UserError(
             f"{folder} is an epoch of the event in {whole}; add to that: --into {whole}"
         )
@@ -119,14 +116,10 @@ def _newcomers(
     }
     new = tuple(each for each in given.candidates if each.entrant.hash not in known)
     if not new:
-        raise UserError(
-            f"no bot to add: in the event already, with this content: {_named(again)}"
-            if again
-            else "no bot to add: none of the paths is one"
-        )
-    ids = {entrant.id for entrant in field}
+        why = f"in the event already, with this content: {_named(again)}"
+        raise UserError(f"no bot to add: {why if again else 'none of the paths is one'}")
     for each in new:
-        if each.entrant.id in ids:
+        if each.entrant.id in {entrant.id for entrant in field}:
             raise UserError(
                 f"{each.path}: {printable(each.entrant.id)} is in the event already, with "
                 "different content; give it another version"

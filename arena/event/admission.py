@@ -33,9 +33,10 @@ def _answer(ask: Ask | AskCores, notify: Notify) -> NodeAnswer:
         with bots.in_use(cache):
             workshop = Workshop(settings, notify, sandbox=ask.sandbox, way_out="")
             there = bots.restore([(each, "") for each in ask.entrants], cache=cache)
-            # What the cache lacks: bots, and packages of those that it has.
-            missing = () if ask.enter else bots.missing_snapshots(ask.entrants, cache=cache)
-            packages = () if ask.enter else bots.missing_packages(there.candidates, cache=cache)
+            missing: tuple[str, ...] = ()
+            if not ask.enter:  # what the cache lacks: bots, and packages of those that it has
+                snapshots = bots.missing_snapshots(ask.entrants, cache=cache)
+                missing = (*snapshots, *bots.missing_packages(there.candidates, cache=cache))
             return NodeFit(
                 host=_host(),
                 cache=_identity(cache),
@@ -44,7 +45,7 @@ def _answer(ask: Ask | AskCores, notify: Notify) -> NodeAnswer:
                 confinement=confinement(workshop.backend),
                 cores=tuple(cores()),
                 room=workshop.room,
-                missing=(*missing, *packages),
+                missing=missing,
                 bots=_started(there, settings, workshop) if ask.enter else (),
             )
     except (UserError, HostError) as error:

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-import msgspec
+from msgspec.structs import asdict, replace
 
 from arena.bots import Candidate, Roster, default_cache, in_use, load, printable
 from arena.event.options import EventOptions, TrialOptions
@@ -44,13 +44,9 @@ def compare_bots(
     cache, notify, run = default_cache(), session.progress.say, session.options
     with claim_folder(out) as folder, in_use(cache):
         roster, contender = _both(old, new, cache)
-        options = msgspec.structs.replace(options, seats=2, tables=None, deals=CHUNK, series=CHUNK)
-        settings = options.settings(
-            notify,
-            trial=TrialSettings(
-                new=contender, forfeits=FORFEITS, skew=SKEW, **msgspec.structs.asdict(trial)
-            ),
-        )
+        options = replace(options, seats=2, tables=None, deals=CHUNK, series=CHUNK)
+        tested = TrialSettings(new=contender, forfeits=FORFEITS, skew=SKEW, **asdict(trial))
+        settings = options.settings(notify, trial=tested)
         if not roster.problems and len(roster.candidates) == 2:
             one, other = (candidate.entrant for candidate in roster.candidates)
             if one.hash == other.hash:
@@ -76,21 +72,17 @@ def compare_bots(
 def _both(old: Path, new: Path, cache: Path) -> tuple[Roster, str]:
     """The two bots, with ids that tell them apart; and the new one's."""
     rosters = [load([path], cache=cache) for path in (old, new)]
-    candidates: list[Candidate] = []
     for path, roster in zip((old, new), rosters, strict=True):
         if len(roster.candidates) > 1:
             raise UserError(f"{printable(path)} holds several bots; name one of them")
-        candidates += roster.candidates
-    if len(candidates) == len(rosters):
-        before, after = (candidate.entrant for candidate in candidates)
-        if before.id == after.id:
-            candidates = [
-                msgspec.structs.replace(candidate, entrant=_renamed(candidate.entrant, suffix))
-                for candidate, suffix in zip(candidates, ("old", "new"), strict=True)
-            ]
+    candidates = [candidate for roster in rosters for candidate in roster.candidates]
+    if len({candidate.entrant.id for candidate in candidates}) < len(candidates):
+        candidates = [_renamed(*each) for each in zip(candidates, ("old", "new"), strict=True)]
     return join_rosters(rosters, candidates), candidates[-1].entrant.id if candidates else ""
 
 
-def _renamed(entrant: Entrant, suffix: str) -> Entrant:
+def _renamed(candidate: Candidate, suffix: str) -> Candidate:
+    entrant = candidate.entrant
     version = f"{entrant.version}-{suffix}"
-    return msgspec.structs.replace(entrant, version=version, id=f"{entrant.name}@{version}")
+    name = f"{entrant.name}@{version}"
+    return replace(candidate, entrant=replace(entrant, version=version, id=name))

@@ -61,10 +61,8 @@ def refuse_drift(
 def _unlike_here(settings: Settings) -> Iterator[str]:
     game = registry.game(settings.game)
     if game.version != settings.game_version:
-        yield (
-            f"  game: {settings.game} rules {settings.game_version}, "
-            f"this arena plays {game.version}"
-        )
+        theirs = f"{settings.game} rules {settings.game_version}"
+        yield f"  game: {theirs}, this arena plays {game.version}"
     if settings.holes is not UNSET and settings.holes != HOLES:
         yield f"  holes: {settings.holes}, this arena plays {HOLES}"
     if settings.evaluator and settings.evaluator != (mine := evaluator_name(game)):
@@ -75,15 +73,8 @@ def _unlike_here(settings: Settings) -> Iterator[str]:
 def differences(one: Event, other: Event) -> Iterator[str]:
     yield from _unlike(_flat(one.settings), _flat(other.settings))
     yield from _entrants(one.entrants, other.entrants)
-    yield from _unlike(
-        *(
-            {
-                name: getattr(event, name)
-                for name in ("commitment", "beacon", "format", "predictable")
-            }
-            for event in (one, other)
-        )
-    )
+    names = ("commitment", "beacon", "format", "predictable")
+    yield from _unlike(*({n: getattr(event, n) for n in names} for event in (one, other)))
 
 
 def _unlike(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[str]:
@@ -104,8 +95,7 @@ def _flat(settings: Settings) -> Mapping[str, Any]:
 
 
 def _entrants(one: Sequence[Entrant], other: Sequence[Entrant]) -> Iterator[str]:
-    before = {entrant.id: entrant for entrant in one}
-    after = {entrant.id: entrant for entrant in other}
+    before, after = ({entrant.id: entrant for entrant in each} for each in (one, other))
     for name in sorted(before | after):
         was, now = before.get(name), after.get(name)
         if was is None or now is None or was.hash != now.hash:

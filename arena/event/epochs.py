@@ -21,8 +21,8 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 
-import msgspec
 from msgspec import UNSET
+from msgspec.structs import replace
 
 from arena.model import STATED, Entrant, Event, Settings
 from arena.store import is_results_folder
@@ -30,14 +30,8 @@ from arena.store import is_results_folder
 FORMAT = "gauntlet"
 _NAME = re.compile(r"epoch-([1-9][0-9]{0,3})")
 # What every event of this kind has for itself.
-_OWN = {
-    "format": FORMAT,
-    "tables": None,
-    "racing": None,
-    "trial": None,
-    "options": UNSET,
-    "beacon": "",
-}
+_OWN = {"format": FORMAT, "options": UNSET, "beacon": ""}
+_OWN |= dict.fromkeys(("tables", "racing", "trial"))
 # What follows from when and how an epoch was entered, not from the event.
 _WHEN_ENTERED = frozenset({"derivation", "deal_order", "predictable", "withdrawn"})
 
@@ -69,26 +63,16 @@ def settings_of_epoch(
 ) -> Settings:
     """The settings of an epoch of an event with these settings. `withdrawn`: bots, before it."""
     stated = {name: STATED[name] for name in _WHEN_ENTERED & STATED.keys()}
-    own = {**_OWN, "predictable": False} | stated
-    return msgspec.structs.replace(
-        settings, **own, heroes=tuple(sorted(heroes)), withdrawn=tuple(sorted(withdrawn))
-    )
+    bots = {"heroes": tuple(sorted(heroes)), "withdrawn": tuple(sorted(withdrawn))}
+    return replace(settings, **_OWN, predictable=False, **stated, **bots)
 
 
 def field_before(events: Sequence[Event]) -> tuple[Entrant, ...]:
-    return tuple(sorted(_newcomers(events), key=lambda entrant: entrant.id))
-
-
-def _newcomers(events: Sequence[Event]) -> Iterator[Entrant]:
-    yield from events[0].entrants
+    """The entrants of an event, and the heroes of its epochs."""
+    field = [*events[0].entrants]
     for epoch in events[1:]:
-        yield from (entrant for entrant in epoch.entrants if entrant.id in epoch.settings.heroes)
-
-
-def left_out_of(epoch: Event) -> frozenset[str]:
-    """The bots that were withdrawn before an epoch and take no part in it, by its settings."""
-    withdrawn = epoch.settings.withdrawn
-    return frozenset() if withdrawn is UNSET else frozenset(withdrawn)
+        field += [each for each in epoch.entrants if each.id in epoch.settings.heroes]
+    return tuple(sorted(field, key=lambda entrant: entrant.id))
 
 
 def epoch_fault(
@@ -105,7 +89,7 @@ def _faults(
     for name in settings.__struct_fields__:
         if name not in _WHEN_ENTERED and getattr(settings, name) != getattr(epoch.settings, name):
             yield f"its {name} is not that of the event"
-    gone = left_out_of(epoch)
+    gone = frozenset(epoch.settings.withdrawn or ())
     # Epochs of the first rule were played by all.
     if withdrawn is not None and epoch.settings.rule > 1:
         for name in sorted(gone - set(withdrawn)):
@@ -115,19 +99,15 @@ def _faults(
     known = {entrant.id: entrant.hash for entrant in field_before(before)}
     here = {entrant.id: entrant.hash for entrant in epoch.entrants}
     heroes = set(epoch.settings.heroes)
+    absent = ((known.keys() - gone) | heroes) - here.keys()
+    changed = {name for name in known.keys() & here.keys() if known[name] != here[name]}
     for names, what in (
         (gone - known.keys(), "is left out of it, and was not in the event before it"),
         (gone & here.keys(), "was withdrawn before it, as its settings say, and is in it"),
         (heroes & known.keys(), "was in the event before it"),
-        (
-            ((known.keys() - gone) | heroes) - here.keys(),
-            "was in the event before it, and is not in it",
-        ),
+        (absent, "was in the event before it, and is not in it"),
         (here.keys() - known.keys() - heroes, "was not in the event before it"),
-        (
-            {name for name in known.keys() & here.keys() if known[name] != here[name]},
-            "has another content in it",
-        ),
+        (changed, "has another content in it"),
     ):
         for name in sorted(names):
             yield f"{name} {what}"

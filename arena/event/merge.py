@@ -18,7 +18,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
-import msgspec
+from msgspec.structs import replace
 
 from arena import store
 from arena.event.drift import differences, refuse_drift
@@ -57,7 +57,7 @@ def merge_shards(folders: Sequence[Path], out: Path) -> Outcome:
     with store.claim_folder(out):
         parts = read_shards(folders)
         first = parts[0]
-        event = msgspec.structs.replace(first.event, shard="")
+        event = replace(first.event, shard="")
         for other in (part.event for part in parts[1:]):
             event = with_host(event, other.sandbox, other.confinement, machines_of(other))
         soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
@@ -83,18 +83,13 @@ def read_shards(folders: Sequence[Path]) -> list[ShardFolder]:
     first = parts[0]
     for part in parts[1:]:
         _same_event(first, part)
-    by_number: dict[int, ShardFolder] = {}
-    for part in parts:
-        other = by_number.setdefault(part.shard.number, part)
-        if other is not part:
-            twice = other.folder.resolve() == part.folder.resolve()
-            raise UserError(
-                f"{part.folder} is named twice"
-                if twice
-                else f"{other.folder} and {part.folder} are both shard {part.shard}; leave one out"
-            )
-    missing = [n for n in range(1, first.shard.of + 1) if n not in by_number]
-    if missing:
+    for other, part in itertools.pairwise(parts):
+        if other.folder.resolve() == part.folder.resolve():
+            raise UserError(f"{part.folder} is named twice")
+        if other.shard == part.shard:
+            both = f"{other.folder} and {part.folder} are both shard {part.shard}"
+            raise UserError(f"{both}; leave one out")
+    if missing := sorted({*range(1, first.shard.of + 1)} - {part.shard.number for part in parts}):
         named = ", ".join(str(Shard(n, first.shard.of)) for n in missing[:_NAMED])
         more = f" and {len(missing) - _NAMED} more" if len(missing) > _NAMED else ""
         raise UserError(f"missing: shard {named}{more}; name all {first.shard.of} folders")
@@ -106,22 +101,19 @@ def read_shards(folders: Sequence[Path]) -> list[ShardFolder]:
 
 
 def _part(folder: Path) -> ShardFolder:
-    event, announced = (file := store.read_event_file(folder)).event, file.announced
+    file = store.read_event_file(folder)
+    event = file.event
     if not event.shard:
-        what = (
-            "a whole event, not a shard of one"
-            if event.sandbox
-            else f"a prepared event; play its shard: arena run {folder} --shard I/N"
-        )
+        prepared = f"a prepared event; play its shard: arena run {folder} --shard I/N"
+        what = "a whole event, not a shard of one" if event.sandbox else prepared
         raise UserError(f"{folder}: holds {what}")
     if store.writer(folder):
         raise UserError(f"{folder}: is being played right now")
     private = store.read_private(folder)
     if private is None:
         raise UserError(f"{folder}: private.json is missing; a shard can't be merged without it")
-    return ShardFolder(
-        folder, event, announced, private, store.secret_of(folder, event), Shard.parse(event.shard)
-    )
+    secret, shard = store.secret_of(folder, event), Shard.parse(event.shard)
+    return ShardFolder(folder, event, file.announced, private, secret, shard)
 
 
 def _same_event(one: ShardFolder, other: ShardFolder) -> None:
@@ -152,11 +144,8 @@ def _lacks(part: ShardFolder) -> str:
 
 def interleave(sources: Iterable[Iterator[T]]) -> Iterator[T]:
     """One item of each source, round after round, until all have ended."""
-    end = object()
-    for row in itertools.zip_longest(*sources, fillvalue=end):
-        for each in row:
-            if each is not end:
-                yield each  # type: ignore[misc] # it is no end
+    for row in itertools.zip_longest(*(zip(source) for source in sources), fillvalue=()):
+        yield from itertools.chain.from_iterable(row)
 
 
 def join_stderr(parts: Sequence[ShardFolder], folder: Path) -> None:
@@ -164,12 +153,12 @@ def join_stderr(parts: Sequence[ShardFolder], folder: Path) -> None:
     entrants = parts[0].event.entrants
     kept = Stderr(folder / "stderr", bots=len(entrants))
     for entrant, part, kind in itertools.product(entrants, parts, (OLDER, LOG, FAULTS)):
+        path = part.folder / "stderr" / f"{entrant.id}{kind}"
         try:
-            path = part.folder / "stderr" / f"{entrant.id}{kind}"
-            source = files.open_at_once(path, follow_links=False)
+            file = files.open_at_once(path, follow_links=False)
         except OSError:  # it has written nothing there
             continue
-        with source as file:
+        with file:
             found = os.fstat(file.fileno())
             if not stat.S_ISREG(found.st_mode):
                 continue

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 
 import msgspec
 from msgspec import UNSET
+from msgspec.structs import asdict
 
 from arena import registry
 from arena.executors.cluster import ClusterOptions
@@ -26,10 +27,8 @@ from arena.model import (
     UserError,
 )
 
-_OF_A_MATCH = ("game", "playoff", "turn_cap", "freeze", "limits")
-_AS_THEY_ARE = (
-    *("game", "seats", "deals", "tables", "same_author", "series", "playoff", "freeze", "limits"),
-)
+_OF_A_MATCH = ("game", "playoff", "freeze", "limits")
+_AS_THEY_ARE = (*_OF_A_MATCH, "seats", "deals", "tables", "same_author", "series")
 """Options that are settings of the same name."""
 
 
@@ -88,7 +87,7 @@ class MatchOptions(Frozen, frozen=True, kw_only=True):
     limits: Limits = Limits()
 
     def settings(self, seats: int, notify: Notify = ignore_notes) -> Settings:
-        same = {name: getattr(self, name) for name in _OF_A_MATCH}
+        same = {name: getattr(self, name) for name in (*_OF_A_MATCH, "turn_cap")}
         return EventOptions(seats=seats, deals=1, series=1, **same).settings(notify)
 
 
@@ -138,15 +137,11 @@ class EventOptions(Frozen, frozen=True, kw_only=True):
 
     def _schedule(self) -> str:
         """The name of the format; UserError where options ask for two."""
-        asked = {
-            flag: name
-            for flag, name in (
-                ("--gauntlet", "gauntlet" if self.gauntlet else ""),
-                ("--until-resolved", "racing" if self.until_resolved else ""),
-                (f"--schedule {self.schedule}", self.schedule),
-            )
-            if name
-        }
+        asked = {"--gauntlet": "gauntlet"} if self.gauntlet else {}
+        if self.until_resolved:
+            asked["--until-resolved"] = "racing"
+        if self.schedule:
+            asked[f"--schedule {self.schedule}"] = self.schedule
         if len(set(asked.values())) > 1:
             raise UserError(f"{' and '.join(asked)} are two ways to run an event; choose one")
         name = next(iter(asked.values()), "round-robin")
@@ -175,21 +170,15 @@ class EventOptions(Frozen, frozen=True, kw_only=True):
         rules = registry.game(self.game)
         measured = self._evaluator(rules)
         if not rules.min_seats <= self.seats <= rules.max_seats:
-            raise UserError(
-                f"--seats {self.seats}: {self.game} is for {rules.min_seats} to "
-                f"{rules.max_seats} players"
-            )
+            fit = f"{rules.min_seats} to {rules.max_seats} players"
+            raise UserError(f"--seats {self.seats}: {self.game} is for {fit}")
         if self.luck and not measured:
             notify(f"note: {self.game} has no measure of luck: strokes stay as they are played")
         if name == "racing" and not measured:
-            notify(
-                "note: without its luck measured, a race rates on results and needs many more "
-                "matches"
-            )
+            what = "a race rates on results and needs many more matches"
+            notify(f"note: without its luck measured, {what}")
         kind = registry.format_class(name)
-        own = (
-            msgspec.structs.asdict(trial) if trial else {"budget": self.budget, "close": self.close}
-        )
+        own = asdict(trial) if trial else {"budget": self.budget, "close": self.close}
         own = {key: value for key, value in own.items() if value not in {None, UNSET}}
         members = settings_members(kind, name, own | dict(self.schedule_options))
         settings = Settings(

@@ -8,8 +8,8 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import NamedTuple
 
-import msgspec
 import trio
+from msgspec.structs import replace
 
 from arena import registry
 from arena.bots import Roster, copy_to_event, count_bots, in_use, load
@@ -109,7 +109,7 @@ def new_event(
     built, not_run = workshop.enter(roster)
     ready = sorted(built, key=lambda bot: bot.entrant.id)
     predictable = seed is not None
-    settings = msgspec.structs.replace(settle(ready), predictable=predictable)
+    settings = replace(settle(ready), predictable=predictable)
     secret = randomness.token_bytes(32) if seed is None else secret_from_seed(seed)
 
     def planned() -> tuple[MatchContext, Format]:
@@ -147,7 +147,7 @@ def _entered(
     if not bots:
         raise UserError("name the bots that play, for instance: arena run bots/*")
     run, notify = session.options, session.progress.say
-    settings = msgspec.structs.replace(options.settings(notify), beacon=beacon)
+    settings = replace(options.settings(notify), beacon=beacon)
     if settings.racing and not skip_broken:  # before the bots are copied, built and started
         refuse_small_budget(settings, count_bots(bots))
     workshop = Workshop(

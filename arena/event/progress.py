@@ -17,10 +17,8 @@ from arena.reports.faults import headline
 from arena.schedule import Wave
 from arena.system import clock
 
-# The rate is that of the last seconds, so that the time left follows the bots that play now.
-WINDOW_S = 10.0
-# So there are a hundred marks in the window, however many matches.
-MARK_EVERY_S = 0.1
+WINDOW_S = 10.0  # of the rate, so that the time left follows the bots that play now
+MARK_EVERY_S = 0.1  # so there are a hundred marks in the window, however many matches
 
 
 class Start(Frozen, frozen=True, kw_only=True):

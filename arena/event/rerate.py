@@ -20,7 +20,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple, Protocol
 
-import msgspec
+from msgspec.structs import replace
 
 from arena.event.epochs import epoch_fault, epochs_of
 from arena.event.results import Keys, counting_of, incomplete, key_of, record_key, schedule_of
@@ -51,9 +51,8 @@ class RateOptions(Frozen, frozen=True, kw_only=True):
         return self.since is not None or self.until is not None
 
     def when(self, ended: float) -> bool:
-        return (self.since is None or self.since <= ended) and (
-            self.until is None or ended < self.until
-        )
+        late = self.until is not None and ended >= self.until
+        return not late and (self.since is None or self.since <= ended)
 
 
 EVERYTHING = RateOptions()
@@ -115,9 +114,7 @@ def rate_events(
     if len(chosen) == 1 and not selected and not joint.sources[0].damaged:
         return found
     # Why an event ended, and what a trial has shown, is its own.
-    return msgspec.structs.replace(
-        found, sources=tuple(joint.sources), selected=selected, ended="", verdict=None
-    )
+    return replace(found, sources=tuple(joint.sources), selected=selected, ended="", verdict=None)
 
 
 def _every(folders: Sequence[Path], events: Mapping[Path, Event]) -> list[_RatedEvent]:
@@ -173,20 +170,20 @@ def _take(
     if event.finished and counted.missing and not wanted.skip_damaged:
         found = incomplete(folder, counted.missing, counted.planned)
         raise UserError(f"{found}; to rate what is there: --skip-damaged")
-    late = _Late(counting, outside) if wanted.dated else None
+    late = _late(counting, outside) if wanted.dated else Keys(())
     joint.take(
         event,
         counted,
         counting.complete(),
         aliases=aliases,
-        unwanted=late,
+        unwanted=(lambda spec: _event_key(spec) in late) if wanted.dated else None,
         damaged=len(damaged),
         before=tuple(withdrawn),
     )
     withdrawn.update(out.entrant for out in counted.withdrawn)
     if reader is not None:
         reader.event(folder, event, counting, damaged)
-    return len(late) if late else 0
+    return len(late)
 
 
 def _records(
@@ -199,27 +196,14 @@ def _records(
         raise UserError(f"{error}; to rate what is whole: --skip-damaged") from None
 
 
-class _Late:
-    """The matches of rated deals that have one outside the range."""
-
-    def __init__(self, counting: Counting, outside: array[int]) -> None:
-        keys = Keys(outside)
-        found = array("Q")
-        for chosen in counting.complete():
-            for spec, played, _ in chosen.matches:
-                if keys.find(record_key(played)) is not None:
-                    found.append(_event_key(spec))
-            found.extend(_event_key(spec) for spec, _ in chosen.void)
-        self._keys = Keys(key for key, _ in itertools.groupby(sorted(found)))
-
-    def __len__(self) -> int:
-        return len(self._keys.keys)
-
-    def __bool__(self) -> bool:
-        return True  # it is asked, however many it names
-
-    def __call__(self, spec: MatchSpec) -> bool:
-        return self._keys.find(_event_key(spec)) is not None
+def _late(counting: Counting, outside: array[int]) -> Keys:
+    """The rated deals with a match outside the range, or a void one."""
+    keys, found = Keys(outside), array("Q")
+    for chosen in counting.complete():
+        late = (spec for spec, played, _ in chosen.matches if record_key(played) in keys)
+        found.extend(map(_event_key, late))
+        found.extend(_event_key(spec) for spec, _ in chosen.void)
+    return Keys(key for key, _ in itertools.groupby(sorted(found)))
 
 
 def _event_key(spec: MatchSpec) -> int:
@@ -234,8 +218,9 @@ def _selected(
     wanted: RateOptions,
     parted: int,
 ) -> Iterator[str]:
-    if any(each.event.settings.rate_on != event.settings.rate_on for each in chosen):
-        yield f"rated on {event.settings.rate_on}, which was not the event's own choice"
+    rate_on = event.settings.rate_on
+    if any(each.event.settings.rate_on != rate_on for each in chosen):
+        yield f"rated on {rate_on}, which was not the event's own choice"
     if gone:
         yield f"without {', '.join(gone)}"
     if wanted.dated:

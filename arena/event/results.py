@@ -78,9 +78,7 @@ def counting_of(
 
 def left_of(folder: Path, event: Event, secret: bytes) -> int:
     """How many matches of a shard are left to play; UserError for a log that isn't of it."""
-    counting = counting_of(event, secret, shard=shard_of(event))
-    for record in read_records(folder, event):
-        counting.add(record)
+    counting = _counted(folder, event, counting_of(event, secret, shard=shard_of(event)))
     counting.counted()  # refuses what was not planned for it
     return counting.left
 
@@ -88,10 +86,13 @@ def left_of(folder: Path, event: Event, secret: bytes) -> int:
 def count_folder(folder: Path, event: Event | None = None) -> tuple[Event, Counting]:
     """The count of a results folder's log. `event`: the folder's, if it has been read."""
     event = event or read_event(folder)
-    counting = counting_of(event, secret_of(folder, event))
+    return event, _counted(folder, event, counting_of(event, secret_of(folder, event)))
+
+
+def _counted(folder: Path, event: Event, counting: Counting) -> Counting:
     for record in read_records(folder, event):
         counting.add(record)
-    return event, counting
+    return counting
 
 
 def withdrawn_in(folder: Path, event: Event | None = None) -> frozenset[str]:
@@ -120,6 +121,12 @@ class Keys:
 
     def __init__(self, keys: Iterable[int]) -> None:
         self.keys = array("Q", sorted(keys))
+
+    def __len__(self) -> int:
+        return len(self.keys)
+
+    def __contains__(self, key: int) -> bool:
+        return self.find(key) is not None
 
     def find(self, key: int) -> int | None:
         """The first place of a key."""
@@ -158,7 +165,7 @@ class Counts:
         return self.takes(record_key(head))
 
     def __len__(self) -> int:
-        return len(self._keys.keys)
+        return len(self._keys)
 
     def takes(self, key: int) -> bool:
         """The same of a record that is known by its key."""

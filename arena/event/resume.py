@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import NamedTuple
 
-import msgspec
+from msgspec.structs import replace
 
 from arena import store
 from arena.bots import default_cache, in_use, printable, restore
@@ -22,13 +22,11 @@ from arena.model import Event, UserError
 from arena.registry import SANDBOXES
 from arena.store import Store
 
-UNCONFINED = "none"
 AS_BEFORE = (
     "they must be as they were; a bot that has left the cache is put back into it by: "
     "arena check BOT"
 )
-# More workers a core than this only wait for each other.
-MOST_JOBS = 4
+MOST_JOBS = 4  # a core; more workers only wait for each other
 
 
 def run_prepared(
@@ -40,7 +38,7 @@ def run_prepared(
     event, secret = owned.event, owned.secret
     if event.sandbox:
         raise UserError(f"{folder}: {_begun(folder, event, secret)}")
-    event = msgspec.structs.replace(event, beacon=beacon_value(event, beacon), shard=part)
+    event = replace(event, beacon=beacon_value(event, beacon), shard=part)
     counting_of(event, secret, shard=shard_of(event))  # whether it can be cut, before it is begun
     return _play_on(folder, owned._replace(event=event), session)
 
@@ -83,7 +81,7 @@ def _begun(folder: Path, event: Event, secret: bytes) -> str:
 def _sandbox_of(folder: Path, event: Event, private: store.Private) -> str:
     """The sandbox that a folder names. Only a command may name `none`."""
     sandbox = event.sandbox or private.options.get("sandbox") or "auto"
-    if sandbox == UNCONFINED:
+    if sandbox == "none":
         command = command_line("resume" if event.sandbox else "run", folder)
         raise UserError(
             f"{folder}: asks for no sandbox, and a folder can't turn the sandbox off: its author "
@@ -160,17 +158,12 @@ def _play_on(folder: Path, owned: _Owned, session: Session, *, repair: bool = Fa
         workshop = Workshop(
             settings, progress.say, folder, sandbox=chosen, jobs=jobs, way_out=AS_BEFORE
         )
-        roster = restore(sources, cache=cache, folder=folder)
-        ready, _ = workshop.enter(roster)
+        ready, _ = workshop.enter(restore(sources, cache=cache, folder=folder))
         workshop.start(context_of(settings, secret, ready, workshop.backend))
-        here = msgspec.structs.replace(
-            options,
-            sandbox=chosen,
-            jobs=jobs,
-            pin=options.pin and not private.options.get("no_pin"),
-        )
+        pin = options.pin and not private.options.get("no_pin")
+        here = replace(options, sandbox=chosen, jobs=jobs, pin=pin)
         with venue(event, secret, ready, workshop, here) as there:
-            restated = msgspec.structs.replace(there.event, finished=False)
+            restated = replace(there.event, finished=False)
             if restated != opened.event:
                 opened.restate(restated)
             there.attach(opened, progress.note)
@@ -180,6 +173,5 @@ def _play_on(folder: Path, owned: _Owned, session: Session, *, repair: bool = Fa
 
 def _jobs(stored: object) -> int | None:
     """How many matches at a time the folder asks for, if this machine can."""
-    if isinstance(stored, int) and 1 <= stored <= MOST_JOBS * len(cores()):
-        return stored
-    return None
+    fits = isinstance(stored, int) and 1 <= stored <= MOST_JOBS * len(cores())
+    return stored if fits else None  # type: ignore[return-value]

@@ -5,8 +5,8 @@ from contextlib import AbstractContextManager, ExitStack, closing, nullcontext
 from functools import partial
 from pathlib import Path
 
-import msgspec
 import trio
+from msgspec.structs import replace
 
 from arena import registry
 from arena.bots import Roster, default_cache, in_use
@@ -77,7 +77,7 @@ def play_match(
         _refuse_number(bots, roster, rules)  # an unusable path is reported before their number
         settings = options.settings(len(bots), notify)
         if policies:
-            settings = msgspec.structs.replace(settings, freeze=True)
+            settings = replace(settings, freeze=True)
         workshop, ready = match_bots(paths, roster, settings, notify, sandbox=sandbox)
         secret = secret_from_seed(options.seed)
         context = context_of(settings, secret, ready, workshop.backend)
@@ -97,7 +97,7 @@ def _refuse_number(bots: Sequence[Path | Policy], roster: Roster, rules: Game) -
 
 
 def _numbered(entrant: Entrant, number: int) -> Entrant:
-    return msgspec.structs.replace(entrant, id=f"{entrant.id}#{number}")
+    return replace(entrant, id=f"{entrant.id}#{number}")
 
 
 def _spec(bots: Sequence[Path | Policy], deal: int, ready: Iterable[Bot] = ()) -> MatchSpec:
@@ -151,7 +151,7 @@ def _play(
             else open_tapped_pipes(recorder.of.__getitem__) as table
         ):
             with watch(spec.seats, table.look) if watch else nullcontext() as onlooker:
-                watched = msgspec.structs.replace(context, onlooker=onlooker)
+                watched = replace(context, onlooker=onlooker)
                 series = Series(id=PAIRING, matches=(spec,))
                 match = partial(_PolicyMatch, policies=policies)
                 games = play_series(table, watched, series, match=match)

@@ -14,8 +14,8 @@ import functools
 from collections.abc import Callable
 from typing import Protocol
 
-import msgspec
 import trio
+from msgspec.structs import replace
 
 from arena.bots import remove_from_event
 from arena.event.results import counting_of, shard_of
@@ -173,7 +173,7 @@ class Tournament:
             store.sync()
             remove_from_event(event.entrants, store.folder)
             return None
-        store.reveal(msgspec.structs.replace(event, finished=True, secret=self._secret.hex()))
+        store.reveal(replace(event, finished=True, secret=self._secret.hex()))
         table = self.publish()
         remove_from_event(event.entrants, store.folder)
         store.forget()

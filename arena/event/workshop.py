@@ -10,8 +10,8 @@ from difflib import get_close_matches
 from functools import cached_property
 from pathlib import Path
 
-import msgspec
 import trio
+from msgspec.structs import replace
 
 from arena import registry
 from arena.bots import Candidate, Problem, Roster, build, default_cache, load, printable
@@ -57,7 +57,7 @@ def with_heroes(settings: Settings, named: Sequence[str], bots: Sequence[Bot]) -
                 what = f"none of the bots is called so; there are {', '.join(map(printable, near))}"
             raise UserError(f"--gauntlet {printable(name)}: {what}")
         heroes += found
-    return msgspec.structs.replace(settings, heroes=tuple(sorted(set(heroes))))
+    return replace(settings, heroes=tuple(sorted(set(heroes))))
 
 
 def join_rosters(rosters: Iterable[Roster], candidates: Iterable[Candidate]) -> Roster:
@@ -86,7 +86,7 @@ def seat_bots(
         appearances[entrant.id] += 1
         if (number := appearances[entrant.id]) > 1:
             entrant = renamed(entrant, number)
-        unique.append(msgspec.structs.replace(candidate, entrant=entrant))
+        unique.append(replace(candidate, entrant=entrant))
     return join_rosters(rosters.values(), unique)
 
 

@@ -12,6 +12,7 @@ on trust.
 from collections.abc import Iterable
 
 import msgspec
+from msgspec.structs import replace
 
 from arena.engine.match import FinishedMatch
 from arena.executors import Job, Report, SeriesEnd
@@ -42,7 +43,7 @@ def parse_answer(answer: object, jobs: Iterable[Job]) -> list[Report]:
         if isinstance(report, FinishedMatch):
             played.append(report.record)
             # Without the bytes that came: the log gets what we encode ourselves.
-            accepted.append(msgspec.structs.replace(report, encoded=b""))
+            accepted.append(replace(report, encoded=b""))
         else:
             _check(job, played, report)
             accepted.append(report)

@@ -96,11 +96,7 @@ class Cluster:
         return bool(self._client.status == "running")
 
     def submit(
-        self,
-        function: Callable[..., Any],
-        *arguments: object,
-        peer: Peer,
-        then: Callable[[], None],
+        self, function: Callable[..., Any], *arguments: object, peer: Peer, then: Callable[[], None]
     ) -> Any:  # noqa: ANN401 - a future of distributed's
         """Run a function on one worker; `then` is called in some thread when it has ended."""
         future = self._client.submit(

@@ -19,6 +19,7 @@ from typing import Any
 
 import msgspec
 import trio
+from msgspec.structs import replace
 
 from arena.bots import Bundle
 from arena.executors import WorkerConfig, dask_tasks
@@ -254,15 +255,15 @@ class Crew:
                 await self._send(peer, fit.missing)
                 entered = _fit(await self.call(peer, dask_tasks.enter, self._ask))
                 bots = self._entered_in[cache] = entered.bots
-            config = msgspec.structs.replace(self._config, bots=bots, sandbox=fit.sandbox)
+            config = replace(self._config, bots=bots, sandbox=fit.sandbox)
             self._configured[peer.address] = peer
             process = await self.call(peer, dask_tasks.keep, self.name, _encode(config))
             speed = min(trial.speed for trial in trials)
-            machine = msgspec.structs.replace(fit.machine, speed=speed)
+            machine = replace(fit.machine, speed=speed)
             node = self.nodes[peer.address] = Node(
                 peer=peer,
                 process=process,
-                fit=msgspec.structs.replace(fit, machine=machine),
+                fit=replace(fit, machine=machine),
                 cores=tuple(trial.core for trial in trials),
             )
         return node

@@ -19,22 +19,14 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
 import msgspec
+from msgspec.structs import replace
 
 from arena import __version__
 from arena.bots import Bundle, default_cache, in_use, unpack
 from arena.executors import SERIES_END, Job, WorkerConfig
 from arena.executors.core_probe import CoreTrial
 from arena.executors.local import not_started, start_worker
-from arena.model import (
-    Bot,
-    Confinement,
-    Entrant,
-    Frozen,
-    HostError,
-    Machine,
-    Settings,
-    UserError,
-)
+from arena.model import Bot, Confinement, Entrant, Frozen, HostError, Machine, Settings, UserError
 from arena.sandbox import inherited_limits
 from arena.system import clock, processes, randomness
 
@@ -121,7 +113,7 @@ def take(name: str, total: str, bundle: bytes) -> None:
 def enter(ask: bytes) -> bytes:
     """Build the bots: how they are run here."""
     asked = msgspec.json.decode(ask, type=Ask)
-    return _node(_encode(msgspec.structs.replace(asked, enter=True)))
+    return _node(_encode(replace(asked, enter=True)))
 
 
 def keep(event: str, config: bytes) -> str:
@@ -197,7 +189,7 @@ class _Event:
         process = self._processes.get(slot)
         try:
             if process is None:
-                process = _Process(msgspec.structs.replace(self._config, core=core))
+                process = _Process(replace(self._config, core=core))
                 self._processes[slot] = process
                 if self._closed.is_set():  # meanwhile
                     process.close()

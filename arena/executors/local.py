@@ -15,18 +15,10 @@ from typing import IO, Any
 
 import msgspec
 import trio
+from msgspec.structs import replace
 
 from arena.engine.match import FinishedMatch
-from arena.executors import (
-    SERIES_END,
-    TAB,
-    Choose,
-    Job,
-    Report,
-    Reporter,
-    SeriesEnd,
-    WorkerConfig,
-)
+from arena.executors import SERIES_END, TAB, Choose, Job, Report, Reporter, SeriesEnd, WorkerConfig
 from arena.executors.cores import cores
 from arena.executors.series_queue import SeriesQueue, WorkerId, pause
 from arena.exhaustion import why_not_started
@@ -58,8 +50,7 @@ class LocalExecutor:
     def __init__(self, config: WorkerConfig, *, jobs: int, pin: bool) -> None:
         own = cores() if pin and jobs <= len(cores()) else [None] * jobs
         self._configs = {
-            WorkerId("", str(index)): msgspec.structs.replace(config, core=own[index])
-            for index in range(jobs)
+            WorkerId("", str(index)): replace(config, core=own[index]) for index in range(jobs)
         }
 
     async def play(

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Annotated, NamedTuple
 
 import msgspec
+from msgspec.structs import replace
 
 from arena.exhaustion import ran_out, why_not
 from arena.model import DERIVATION, FORMAT, Event, HostError, UserError, canonical
@@ -176,9 +177,7 @@ def write_atomically(path: Path, data: bytes, mode: int = 0o644) -> None:
 def write_event(folder: Path, event: Event, announced: Announced | None = None) -> None:
     """Write event.json. `announced`: of an event that was published before, to be kept as it is."""
     if announced is not None:
-        event = msgspec.structs.replace(
-            event, settings=announced.settings, entrants=announced.entrants
-        )
+        event = replace(event, settings=announced.settings, entrants=announced.entrants)
     write_atomically(folder / "event.json", add_checksum(canonical(event)) + b"\n")
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
 import msgspec
+from msgspec.structs import replace
 
 from arena.model import FaultHost, MatchRecord
 from arena.store.files import UNDECODABLE, open_regular
@@ -60,10 +61,9 @@ def record_line(record: MatchRecord) -> bytes:
 def canonical_line(record: MatchRecord) -> bytes:
     """The same on every machine: without timings, attempts and a process's own output."""
     faults = tuple(
-        msgspec.structs.replace(fault, stderr="", status="", host=FaultHost())
-        for fault in record.faults
+        replace(fault, stderr="", status="", host=FaultHost()) for fault in record.faults
     )
-    return record_line(msgspec.structs.replace(record, faults=faults, use=(), ended=0.0, attempt=0))
+    return record_line(replace(record, faults=faults, use=(), ended=0.0, attempt=0))
 
 
 def head_of(body: bytes | None) -> Head:

@@ -13,16 +13,7 @@ from arena.model import Event, MatchRecord, UserError
 from arena.store.files import UNDECODABLE, open_regular, reason
 from arena.store.folder import read_event
 from arena.store.index import MATCH, SERIES, Index, build_index
-from arena.store.lines import (
-    LOG,
-    Head,
-    LogLine,
-    decode,
-    head_of,
-    line_at,
-    lines_of,
-    read_lines,
-)
+from arena.store.lines import LOG, Head, LogLine, decode, head_of, line_at, lines_of, read_lines
 from arena.validate import record_fault
 
 # A smaller log is read as fast as its index is built.
@@ -202,11 +193,7 @@ def is_indexed(folder: Path) -> bool:
 
 
 def _find(
-    folder: Path,
-    event: Event | None,
-    kind: int,
-    wanted: Callable[[MatchRecord], bool],
-    name: str,
+    folder: Path, event: Event | None, kind: int, wanted: Callable[[MatchRecord], bool], name: str
 ) -> list[MatchRecord]:
     index = Index.load(folder)
     if not index.count and log_size(folder) >= _WORTH_AN_INDEX:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import msgspec
 from msgspec import UNSET
+from msgspec.structs import replace
 
 from arena import registry
 from arena.deals import Deals, commitment, with_beacon
@@ -100,7 +101,7 @@ def _event_file(folder: Path) -> EventFile:
         raise _differs("content", "an event", str(error).partition(": ")[2]) from None
     if file.event.settings.rule > 1:
         # Nothing in it that isn't read; what is in the settings is for the commitment.
-        right = canonical(msgspec.structs.replace(file.event, settings=file.announced.settings))
+        right = canonical(replace(file.event, settings=file.announced.settings))
         if body != right:
             raise _differs("spelling", *unlike_bytes(right, body))
     return file

@@ -9,6 +9,7 @@ from itertools import tee
 from pathlib import Path
 
 import msgspec
+from msgspec.structs import replace
 
 from arena.executors.ordered_pool import map_ordered
 from arena.model import MatchRecord
@@ -76,7 +77,7 @@ class PartReader:
                 place = self._place(record)
             except DiffersError as error:
                 differing += 1
-                found = msgspec.structs.replace(error.difference, line=lines, byte=line.start)
+                found = replace(error.difference, line=lines, byte=line.start)
                 first = first or found
                 continue
             if place is not None:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import msgspec
 import trio
+from msgspec.structs import replace
 
 from arena import registry
 from arena.bots import default_cache, in_use, load, restore
@@ -122,12 +123,12 @@ def _choose(counting: Counting, number: int, seed: str) -> Iterator[CountedSerie
     for _, _, counted, chosen in heapq.nsmallest(number, lots, key=lambda lot: lot[:2]):
         before = by_series.get(chosen.series.id)
         drawn = (*before.matches, counted) if before else (counted,)
-        by_series[chosen.series.id] = msgspec.structs.replace(chosen, matches=drawn)
+        by_series[chosen.series.id] = replace(chosen, matches=drawn)
     for name, chosen in sorted(by_series.items()):
         specs = chosen.series.matches
         last = max(specs.index(spec) for spec, _, _ in chosen.matches)
         series = Series(id=name, matches=specs[: last + 1])
-        yield msgspec.structs.replace(chosen, series=series)
+        yield replace(chosen, series=series)
 
 
 def _sources(
@@ -218,7 +219,7 @@ def _difference(
             seat = _mover(event, secret, record, found.hole, found.move)
             if seat is not None and _failed(recorded) == _failed(played):
                 who = recorded.seats[seat]
-                return msgspec.structs.replace(found, what=f"played again, the move of {who}")
+                return replace(found, what=f"played again, the move of {who}")
     return differs("played again, faults", _failed(recorded), _failed(played), match=recorded.id)
 
 

@@ -13,7 +13,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 
-import msgspec
+from msgspec.structs import replace
 
 from arena import __version__
 from arena.event.epochs import epoch_fault
@@ -34,7 +34,7 @@ Progress = Callable[[int], None]
 OLDER: Mapping[int, str] = MappingProxyType(
     {
         1: "the W-T-L, duels and matrix of tables of three and more break ties by places, and bots "
-        "that were not rated have numbers",
+        "that were not rated have numbers"
     }
 )
 """By rule: what its tables tell otherwise than today's. A mended derivation gets a line here
@@ -88,11 +88,7 @@ class Places:
 
 
 def verify(
-    folder: Path,
-    *,
-    jobs: int,
-    commitment: str | None = None,
-    progress: Progress | None = None,
+    folder: Path, *, jobs: int, commitment: str | None = None, progress: Progress | None = None
 ) -> FolderVerdict:
     """Derive everything in a folder again. UserError if that is impossible here.
 
@@ -140,7 +136,7 @@ def verify_epoch(
         return verdict
     due = "an epoch of the event that it lies in"
     strange = Difference(file=EVENT, what="epoch", expected=due, found=fault)
-    return msgspec.structs.replace(verdict, difference=strange)
+    return replace(verdict, difference=strange)
 
 
 class _Log:
@@ -181,7 +177,7 @@ class _Log:
         found += [] if part.first is None else [part.first]
         if found and self.first is None:
             first = min(found, key=lambda difference: difference.line)
-            self.first = msgspec.structs.replace(first, line=self.lines + first.line)
+            self.first = replace(first, line=self.lines + first.line)
         self.lines += part.lines
         self.moves += part.moves
 
@@ -196,8 +192,8 @@ def _as_a_whole(
     """Checks that need the whole log, all lines of which are true."""
     counted = counting.counted()
     if strange := counting.strange:
-        return msgspec.structs.replace(verdict, difference=_undecided(case, strange))
-    verdict = msgspec.structs.replace(
+        return replace(verdict, difference=_undecided(case, strange))
+    verdict = replace(
         verdict,
         matches=counted.tally.matches,
         planned=counted.planned,
@@ -208,7 +204,7 @@ def _as_a_whole(
         return verdict
     if counted.missing:
         missing = _missing(case, counting, places, counted.missing)
-        return msgspec.structs.replace(verdict, difference=missing)
+        return replace(verdict, difference=missing)
     tables, absent = [], []
     right = table(case.event, counted, rule=case.event.settings.rule)
     for name, report in table_files().items():
@@ -216,10 +212,10 @@ def _as_a_whole(
         if not path.is_file():
             absent.append(name)
         elif difference := _unlike_table(path, report.file_text(right), case.event, case.announced):
-            return msgspec.structs.replace(verdict, difference=difference)
+            return replace(verdict, difference=difference)
         else:
             tables.append(name)
-    return msgspec.structs.replace(verdict, tables=tuple(tables), absent=tuple(absent))
+    return replace(verdict, tables=tuple(tables), absent=tuple(absent))
 
 
 def _undecided(case: VerifiedEvent, strange: set[str]) -> Difference:
