@@ -114,8 +114,7 @@ def _check(paths: Sequence[Path], options: CheckOptions, progress: CheckProgress
 class _Terms(NamedTuple):
     backend: Backend
     options: CheckOptions
-    paths: Mapping[str, str]
-    """By entrant, as it was named."""
+    paths: Mapping[str, str]  # by entrant, as it was named
 
 
 def _one_by_one(bots: Sequence[Bot], terms: _Terms, progress: CheckProgress) -> Iterator[Report]:

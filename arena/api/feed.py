@@ -38,17 +38,12 @@ class _Unlimited(Unconfined):
 class FeedOptions(Frozen, frozen=True, kw_only=True):
     """How a transcript is fed to a bot."""
 
-    match: str | None = None
-    """A match of the event whose folder is the transcript."""
-    bot: str | None = None
-    """With `match`: which of the event's bots."""
+    match: str | None = None  # a match of the event whose folder is the transcript
+    bot: str | None = None  # with `match`: which of the event's bots
     attempt: int | None = None
-    lean: bool = False
-    """With `match`: as to a bot that asks for `next`."""
-    go_on: bool = False
-    """Don't stop at an answer that is another move."""
-    timeout: float | None = None
-    """Seconds for an answer; None: as long as it takes."""
+    lean: bool = False  # with `match`: as to a bot that asks for `next`
+    go_on: bool = False  # don't stop at an answer that is another move
+    timeout: float | None = None  # seconds for an answer; None: as long as it takes
     command: str | None = None
     """Run this in the bot's folder instead, without limits; {} is the bot's own command."""
     sandbox: str = "auto"

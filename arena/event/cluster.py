@@ -25,8 +25,7 @@ if TYPE_CHECKING:
 
 class Venue(NamedTuple):
     executor: Executor
-    event: Event
-    """With the machines that are going to play it."""
+    event: Event  # with the machines that are going to play it
     cluster: DaskExecutor | None = None
 
     def attach(self, store: Store, note: Notify) -> None:

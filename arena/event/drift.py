@@ -19,8 +19,7 @@ from arena.referee import HOLES
 from arena.store import Announced
 
 _HASH_SHOWN = 12
-# A public value is a line of hex or a headline, not a page.
-_VALUE_LENGTH = 200
+_VALUE_LENGTH = 200  # a public value is a line of hex or a headline, not a page
 
 
 def public_value(flag: str, text: str) -> str:

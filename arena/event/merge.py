@@ -37,8 +37,7 @@ T = TypeVar("T")
 # Descriptors besides the shards' logs: the new folder's files, the terminal, what Python has open.
 _FILES = 64
 _CHUNK = 1 << 16
-_NAMED = 6
-"""So many missing shards a message lists by number."""
+_NAMED = 6  # so many missing shards a message lists by number
 
 
 class ShardFolder(NamedTuple):

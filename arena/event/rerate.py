@@ -61,10 +61,8 @@ EVERYTHING = RateOptions()
 class _RatedEvent(NamedTuple):
     folder: Path
     event: Event
-    root: str
-    """The commitment of the event of which this is an epoch, or its own."""
-    epoch: int
-    """0: the event itself."""
+    root: str  # the commitment of the event of which this is an epoch, or its own
+    epoch: int  # 0: the event itself
 
 
 class Reader(Protocol):

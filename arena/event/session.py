@@ -23,8 +23,7 @@ from arena.store import Store
 
 # How often the display is drawn.
 TICK_S = 0.2
-AT_ONCE = signal.SIGUSR1
-"""Stops an event without waiting for the series in play."""
+AT_ONCE = signal.SIGUSR1  # stops an event without waiting for the series in play
 STOPS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, AT_ONCE)
 
 

@@ -35,8 +35,7 @@ from arena.model import (
 )
 from arena.referee import Referee
 
-PAIRING = "match"
-"""Not derived from the bots: the same number deals the same cards to any bots."""
+PAIRING = "match"  # not derived from the bots: the same number deals the same cards to any bots
 
 Watch = Callable[[tuple[str, ...], Callable[[float], object]], AbstractContextManager[Observer]]
 """From the ids by seat, and a function that serves the pipes to the bots for at most so many

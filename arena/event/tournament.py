@@ -49,8 +49,7 @@ class Tournament:
         self._store = store
         self._secret = secret
         self._watcher = watcher
-        self.shard = shard_of(store.event)
-        """The part of an event that this is, if not all of it."""
+        self.shard = shard_of(store.event)  # the part of an event that this is, if not all of it
         self.counting = counting_of(
             store.event,
             secret,

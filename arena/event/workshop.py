@@ -31,8 +31,7 @@ from arena.sandbox.host_problems import OTHER, of_backend
 from arena.sandbox.visible import public_folder_of
 from arena.scaffolds import is_example
 
-# What takes longer than this is worth a line.
-QUIET_S = 2.0
+QUIET_S = 2.0  # what takes longer than this is worth a line
 # Of advice in an error, so that with its margin it fits 80 columns.
 WIDTH = 68
 SKIP = "mend what can't take part, or go on without: --skip-broken"

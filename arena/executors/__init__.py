@@ -27,12 +27,10 @@ from arena.model import Block, Bot, Series, Settings
 
 class WorkerConfig(msgspec.Struct, frozen=True, kw_only=True):
     settings: Settings
-    secret: str
-    """The key of the deals, the beacon mixed in; hex."""
+    secret: str  # the key of the deals, the beacon mixed in; hex
     bots: tuple[Bot, ...]
     sandbox: str
-    core: int | None = None
-    """The core that the worker and its bots are to stay on."""
+    core: int | None = None  # the core that the worker and its bots are to stay on
 
 
 class SeriesEnd(msgspec.Struct, frozen=True, kw_only=True, tag="series"):
@@ -41,19 +39,15 @@ class SeriesEnd(msgspec.Struct, frozen=True, kw_only=True, tag="series"):
     series: str
     attempt: int
     trouble: str = ""
-    bug: str = ""
-    """A traceback of our own: not the host's trouble, and not to be retried."""
-    blameless: bool = False
-    """Whether it is known that no bot has brought the trouble about."""
-    crowded: bool | None = None
-    """Whether others take the worker's core; None: not tried."""
+    bug: str = ""  # a traceback of our own: not the host's trouble, and not to be retried
+    blameless: bool = False  # whether it is known that no bot has brought the trouble about
+    crowded: bool | None = None  # whether others take the worker's core; None: not tried
 
 
 class Job(msgspec.Struct, frozen=True, kw_only=True):
     series: Series
     attempt: int
-    try_core: bool = False
-    """Find out afterwards whether others take the worker's core."""
+    try_core: bool = False  # find out afterwards whether others take the worker's core
 
     def end(self, trouble: str = "", **more: Any) -> SeriesEnd:  # noqa: ANN401 - fields of SeriesEnd
         return SeriesEnd(series=self.series.id, attempt=self.attempt, trouble=trouble, **more)
@@ -61,10 +55,8 @@ class Job(msgspec.Struct, frozen=True, kw_only=True):
 
 Report = FinishedMatch | SeriesEnd
 
-SERIES_END = b'{"type":"series"'
-"""How the line of a SeriesEnd begins, and no record's."""
-TAB = b"\t"
-"""Between a record and the bots' stderr: JSON has none, it escapes those in strings."""
+SERIES_END = b'{"type":"series"'  # how the line of a SeriesEnd begins, and no record's
+TAB = b"\t"  # between a record and the bots' stderr: JSON has none, it escapes those in strings
 
 Choose = Callable[[Series], int | None]
 """The number of the attempt at a series that is to be played; None: nothing is."""

@@ -16,8 +16,7 @@ from collections.abc import Callable
 from arena.exhaustion import ran_out_in
 from arena.model import MOST_ATTEMPTS, Series
 
-# A series that the machine has voided this often will be voided again.
-RETRIES = 3
+RETRIES = 3  # a series that the machine has voided this often will be voided again
 # A bot is a suspect if it sat in at least this many void series and in more than half of them all,
 # and if that many would be a chance bot's with at most this probability.
 SUSPICIOUS = 3
@@ -32,12 +31,9 @@ class Attempts:
         self._wanted = wanted
         self._give_up = give_up
         self.in_play: dict[str, Series] = {}
-        self._matches: dict[str, int] = {}
-        """Matches that are finished of each series in play."""
-        self.completed = 0
-        """Series that have come to their end."""
-        self._next: dict[str, int] = {}
-        """The next number of void series."""
+        self._matches: dict[str, int] = {}  # matches that are finished of each series in play
+        self.completed = 0  # series that have come to their end
+        self._next: dict[str, int] = {}  # the next number of void series
         self._voids: Counter[str] = Counter()
         self._void_tables: dict[str, tuple[str, ...]] = {}
         self._unexplained: Counter[str] = Counter()

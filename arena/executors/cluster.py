@@ -30,8 +30,7 @@ CONNECT_S = 10.0
 LEAVE_S = 5.0
 _ADDRESS = re.compile(r"(?:(tls|tcp)://)?(\[[^\]]+\]|[^:/\[\]]+):(\d+)")
 _LOCAL = re.compile(r"local:(\d+)")
-MOST_LOCAL = 256
-"""Workers of `local:N`: more are a slip of the finger."""
+MOST_LOCAL = 256  # workers of `local:N`: more are a slip of the finger
 EXTRA = "pip install 'nine-arena[dask]'"
 
 

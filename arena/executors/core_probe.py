@@ -21,16 +21,13 @@ from arena.system import clock
 TRIAL_S = 0.05
 TRIES = 4
 PAUSE_S = 0.1
-_BATCH = 200
-"""Rounds between two looks at the clock: less than a tenth of a millisecond."""
+_BATCH = 200  # rounds between two looks at the clock: less than a tenth of a millisecond
 
 
 class CoreTrial(Frozen, frozen=True, kw_only=True):
     core: int | None
-    speed: int
-    """Rounds of the work in a millisecond of its time."""
-    share: float
-    """Of the time by the clock, at best."""
+    speed: int  # rounds of the work in a millisecond of its time
+    share: float  # of the time by the clock, at best
 
     @property
     def free(self) -> bool:

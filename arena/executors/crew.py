@@ -31,10 +31,8 @@ from arena.system import clock, randomness
 
 POLL_S = 0.5
 ASK_S = 30.0
-# We wait so long for a scheduler that can't be reached.
-LOST_S = 60.0
-# Until a worker that has failed, or whose cores other work takes, is examined again.
-BUSY_S = 10.0
+LOST_S = 60.0  # we wait so long for a scheduler that can't be reached
+BUSY_S = 10.0  # until a worker that has failed, or whose cores other work takes, is examined again
 # And one with a fault that can be repaired while the event goes on.
 MEND_S = 60.0
 SLOWEST = 0.5
@@ -56,8 +54,7 @@ class UnfitError(Exception):
 
     def __init__(self, reason: str, *, again: float = MEND_S, crowded: str = "") -> None:
         super().__init__(reason)
-        self.again = again
-        """Seconds until it is examined again."""
+        self.again = again  # seconds until it is examined again
         self.until = clock.monotonic() + again
         self.crowded = crowded
         """The machine whose cores are others'; when one of those leaves, it is examined again."""
@@ -65,14 +62,11 @@ class UnfitError(Exception):
 
 class Node(msgspec.Struct, kw_only=True, eq=False):
     peer: Peer
-    process: str
-    """Identifies the process: another one may get its address."""
+    process: str  # identifies the process: another one may get its address
     fit: NodeFit
-    cores: tuple[int | None, ...]
-    """Of its slots."""
+    cores: tuple[int | None, ...]  # of its slots
     slots: int = 0
-    crowded: dict[int, int] = {}
-    """By slot: how many trials in a row found other work on its core."""
+    crowded: dict[int, int] = {}  # by slot: how many trials in a row found other work on its core
 
 
 class Crew:
@@ -88,17 +82,14 @@ class Crew:
         note: Callable[[str], None],
     ) -> None:
         self.cluster = cluster
-        self.name = randomness.token_hex(8)
-        """Of the event on the workers."""
-        self._configured: dict[str, Peer] = {}
-        """Workers that have the event's WorkerConfig."""
+        self.name = randomness.token_hex(8)  # of the event on the workers
+        self._configured: dict[str, Peer] = {}  # workers that have the event's WorkerConfig
         self._config = config
         entrants = tuple(bot.entrant for bot in config.bots)
         self._ask = _encode(Ask(settings=config.settings, entrants=entrants, sandbox=sandbox))
         self._bundle = bundle
         self.pin = pin
-        self.judge = judge and pin
-        """Whether busy cores and slow machines are refused."""
+        self.judge = judge and pin  # whether busy cores and slow machines are refused
         self.note = note
         self._speed_here = 0
         self._uploaded: dict[str, tuple[str, Any]] = {}
@@ -116,8 +107,7 @@ class Crew:
         self._entered_in: dict[tuple[str, str], tuple[Bot, ...]] = {}
         """By host and cache: a bot is built and started once in each."""
         self._admitting: set[str] = set()
-        self._failed: Exception | None = None
-        """The error of an admission in the background."""
+        self._failed: Exception | None = None  # the error of an admission in the background
         self._lost_since: float | None = None
 
     # ------------------------------------------------------------------------- who is there

@@ -28,10 +28,8 @@ from arena.executors.series_queue import QueuedBlock, SeriesQueue, WorkerId
 from arena.model import Block, HostError, UserError
 from arena.system import clock
 
-# To wait for a first worker, or for another when all are gone.
-WAIT_S = 60.0
-# A task has its own way of some 5 ms, so this much work makes that half a percent.
-BATCH_S = 1.0
+WAIT_S = 60.0  # to wait for a first worker, or for another when all are gone
+BATCH_S = 1.0  # a task has its own way of some 5 ms, so this much work makes that half a percent
 # Of a task: worker and parent hold all its records at once, a megabyte; and so many blocks are held
 # for each slot.
 MOST_MATCHES = 400
@@ -122,8 +120,7 @@ class _Round:
         self._report = report
         self._stop = stop
         self._slots = 0
-        self._batch = 1
-        """The most series that any task has had."""
+        self._batch = 1  # the most series that any task has had
         self._alone_since: float | None = None
 
     async def play(self) -> None:

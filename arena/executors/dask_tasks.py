@@ -44,8 +44,7 @@ class Ask(Frozen, frozen=True, kw_only=True, tag="event"):
 
     settings: Settings
     entrants: tuple[Entrant, ...]
-    sandbox: str
-    """As in `--sandbox`."""
+    sandbox: str  # as in `--sandbox`
     enter: bool = False
 
 
@@ -60,20 +59,16 @@ class NodeUnfit(Frozen, frozen=True, kw_only=True, tag="unfit"):
 
 
 class NodeFit(Frozen, frozen=True, kw_only=True, tag="fit"):
-    host: str
-    """Identifies the machine, or the container, that a worker runs on."""
-    cache: str
-    """Identifies the cache: containers of one name may have caches of their own."""
+    host: str  # identifies the machine, or the container, that a worker runs on
+    cache: str  # identifies the cache: containers of one name may have caches of their own
     machine: Machine
     sandbox: str
     confinement: Confinement
     cores: tuple[int, ...]
-    room: int
-    """Matches at a time that have a core each and all that their bots are promised."""
+    room: int  # matches at a time that have a core each and all that their bots are promised
     missing: tuple[str, ...] = ()
     """Bots, and packages of those that are there, that aren't in the cache: their paths in it."""
-    bots: tuple[Bot, ...] = ()
-    """As they are run here, once they are entered."""
+    bots: tuple[Bot, ...] = ()  # as they are run here, once they are entered
 
 
 class CoreTrials(Frozen, frozen=True, kw_only=True, tag="tried"):

@@ -30,8 +30,7 @@ _decode_record = msgspec.json.Decoder(MatchRecord).decode
 _decode_stderr = msgspec.json.Decoder(Mapping[str, str]).decode
 _decode_end = msgspec.json.Decoder(SeriesEnd).decode
 _READ_BYTES = 1 << 16
-# For a worker whose input has ended to kill its bots.
-_END_S = 5
+_END_S = 5  # for a worker whose input has ended to kill its bots
 
 
 def parse_report(line: bytes) -> Report:

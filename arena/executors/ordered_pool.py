@@ -17,8 +17,7 @@ from arena.model import HostError
 
 T = TypeVar("T")
 
-# Calls that are submitted before the first of their results is needed, for each process.
-AHEAD = 2
+AHEAD = 2  # calls that are submitted before the first of their results is needed, for each process
 
 
 def map_ordered(

@@ -30,10 +30,8 @@ from arena.model import Block
 
 # Blocks that are held for each worker: one in play and one to choose from at the end.
 BLOCKS_A_WORKER = 2
-# After the first void of a series, or of a worker; then twice as long each time.
-PAUSE_S = 1.0
-# A worker that has failed ever since may have been repaired.
-LONGEST_PAUSE_S = 60.0
+PAUSE_S = 1.0  # after the first void of a series, or of a worker; then twice as long each time
+LONGEST_PAUSE_S = 60.0  # a worker that has failed ever since may have been repaired
 
 
 class WorkerId(NamedTuple):
@@ -52,14 +50,11 @@ class QueuedBlock:
     def __init__(self, block: Block, number: int) -> None:
         self._rest = iter(block.series)
         self.series = next(self._rest)
-        self.number = number
-        """Of the blocks of the queue, in their order."""
+        self.number = number  # of the blocks of the queue, in their order
         self.left = sum(len(series.matches) for series in block.series)
         """Matches of the next series and those after it."""
-        self.due = -math.inf
-        """When it may be played again, on trio's clock."""
-        self.voids: Counter[WorkerId] = Counter()
-        """Of the next series."""
+        self.due = -math.inf  # when it may be played again, on trio's clock
+        self.voids: Counter[WorkerId] = Counter()  # of the next series
 
     def advance(self) -> bool:
         """The series has been played; whether there is another."""
@@ -91,8 +86,7 @@ class SeriesQueue:
         self._free: list[tuple[int, int, QueuedBlock]] = []
         self._void: list[QueuedBlock] = []
         self._dry = False
-        self.over = trio.Event()
-        """Everything has been played, or nothing more is given out."""
+        self.over = trio.Event()  # everything has been played, or nothing more is given out
         self._waiting = trio.lowlevel.ParkingLot()
 
     async def take(self, worker: WorkerId) -> QueuedBlock | None:

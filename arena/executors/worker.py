@@ -25,10 +25,8 @@ from arena.system import clock, processes
 
 _encode = msgspec.json.Encoder().encode
 _READ_BYTES = 1 << 16
-# How long a finished match may wait for others before it is sent.
-HELD_S = 0.05
-# More than a pipe's worth is not collected: we wait for the parent to take it.
-HELD_BYTES = 1 << 16
+HELD_S = 0.05  # how long a finished match may wait for others before it is sent
+HELD_BYTES = 1 << 16  # more than a pipe's worth is not collected: we wait for the parent to take it
 # So many trials in a row have to find that others take the core; with pauses between them.
 CROWDED_TRIES = 3
 PAUSE_S = 0.05

@@ -19,11 +19,9 @@ from arena.system import files
 
 UNDECODABLE = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 """What decoding raises for bytes that are not what they should be."""
-# Of a decoder's message, which may quote the bytes.
-_REASON = 200
+_REASON = 200  # of a decoder's message, which may quote the bytes
 
-# An event of ten thousand bots has five megabytes.
-MOST_CONTENT = 16 << 20
+MOST_CONTENT = 16 << 20  # an event of ten thousand bots has five megabytes
 # Subfolders that we write: the bots' stderr, and bots that travel with an event.
 _INNER = ("stderr", "bots")
 _FILES = ("event.json", "private.json", "matches.jsonl", "matches.index", "lock")

@@ -23,8 +23,7 @@ from arena.system import clock, files
 from arena.validate import event_fault
 
 RESULTS = "arena-results"
-# Suffix of a file that is being written; a killed writer leaves it behind.
-_UNFINISHED = ".new"
+_UNFINISHED = ".new"  # suffix of a file that is being written; a killed writer leaves it behind
 # Left by a preparation that was killed before it wrote event.json.
 _LEFTOVERS = {"lock", "private.json", f".private.json{_UNFINISHED}", f".event.json{_UNFINISHED}"}
 
@@ -58,8 +57,7 @@ class Private(msgspec.Struct, frozen=True, kw_only=True):
     sources: Mapping[str, str]
     """Entrant id -> the path it was entered by, to restore a lost snapshot from."""
     cache: str
-    entered: Event | None = None
-    """The event as it was entered, to show what differs now."""
+    entered: Event | None = None  # the event as it was entered, to show what differs now
     options: Mapping[str, str | int | bool | None] = {}
     """Flags of the run (jobs, sandbox); the defaults of a resume."""
 
@@ -73,8 +71,7 @@ def is_results_folder(folder: Path) -> bool:
 
 class EventFile(NamedTuple):
     event: Event
-    body: bytes
-    """Its JSON as it stands in the file, without the checksum."""
+    body: bytes  # its JSON as it stands in the file, without the checksum
 
     @property
     def announced(self) -> Announced:

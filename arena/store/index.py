@@ -39,8 +39,7 @@ INDEX = "matches.index"
 _MAGIC = b"arena-1\n"
 _HEADER = struct.Struct(">8sQI")
 _ENTRY = struct.Struct(">Q8s8sI")
-SERIES, MATCH = 8, 16
-"""Where their hashes lie in an entry."""
+SERIES, MATCH = 8, 16  # where their hashes lie in an entry
 
 
 def _hash(name: str) -> bytes:

@@ -79,8 +79,7 @@ class LogLine(NamedTuple):
     body: bytes | None
     """Its object without the checksum. None: damaged, that is, the checksum doesn't fit, or the
     line is longer than LONGEST_LINE."""
-    torn: bool
-    """The last line, without its newline: a writer was killed."""
+    torn: bool  # the last line, without its newline: a writer was killed
 
 
 def read_lines(folder: Path, start: int = 0, stop: int | None = None) -> Iterator[LogLine]:

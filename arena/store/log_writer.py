@@ -51,8 +51,7 @@ class Store:
             repaired = repair(folder) if mend else ""
             self._log, cut = open_log(folder)
             opened.callback(self._log.close)
-            self.mended = repaired or cut
-            """Damage found in the log, and its repair, in words."""
+            self.mended = repaired or cut  # damage found in the log, and its repair, in words
             self._size = self._log.tell()
             index = IndexWriter(folder, self._size)
             opened.callback(index.close)

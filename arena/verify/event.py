@@ -38,8 +38,7 @@ class VerifiedEvent(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     folder: Path
     event: Event
     announced: Announced
-    secret: bytes | None
-    """None: not revealed yet, so what follows from it can't be verified."""
+    secret: bytes | None  # None: not revealed yet, so what follows from it can't be verified
 
     @functools.cached_property
     def deals(self) -> Deals:

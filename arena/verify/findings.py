@@ -10,22 +10,18 @@ from arena.reports.escape import plain
 
 LOG = "matches.jsonl"
 EVENT = "event.json"
-_LONGEST = 100
-"""Characters of a value that are shown: enough for a hash."""
+_LONGEST = 100  # characters of a value that are shown: enough for a hash
 _BEFORE = 20
 _BAD = "backslashreplace"
 
 
 class Difference(Frozen, frozen=True, kw_only=True, omit_defaults=True):
     file: str
-    line: int = 0
-    """From 1; 0: the file as a whole."""
-    byte: int | None = None
-    """Where the line begins, from 0."""
+    line: int = 0  # from 1; 0: the file as a whole
+    byte: int | None = None  # where the line begins, from 0
     match: str = ""
     hole: int = 0
-    move: int = 0
-    """Its number in the hole, from 1."""
+    move: int = 0  # its number in the hole, from 1
     what: str
     expected: str
     found: str

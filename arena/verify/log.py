@@ -31,12 +31,10 @@ _OURS = "a record of this event"
 
 
 class VerifiedRecord(msgspec.Struct, frozen=True, array_like=True):
-    line: int
-    """From the part's first, which is 1."""
+    line: int  # from the part's first, which is 1
     byte: int
     id: str
-    place: int
-    """How many matches come before it in the schedule."""
+    place: int  # how many matches come before it in the schedule
     attempt: int
     series: str
     played: bytes
@@ -45,14 +43,11 @@ class VerifiedRecord(msgspec.Struct, frozen=True, array_like=True):
 
 class LogPart(msgspec.Struct, frozen=True, array_like=True):
     lines: int
-    torn: int | None
-    """Where a last line begins that has no newline."""
+    torn: int | None  # where a last line begins that has no newline
     moves: int
     kept: list[VerifiedRecord]
-    differing: int
-    """Lines that aren't what they should be."""
-    first: Difference | None
-    """The first of these; its line is counted from the part's first."""
+    differing: int  # lines that aren't what they should be
+    first: Difference | None  # the first of these; its line is counted from the part's first
 
 
 class PartReader:
@@ -126,8 +121,7 @@ def _differs(what: str, expected: str, found: str, match: str = "") -> DiffersEr
 _encode = msgspec.msgpack.Encoder().encode
 _decode = msgspec.msgpack.Decoder(LogPart).decode
 
-_readers: list[PartReader] = []
-"""The one of this process, if it reads parts for another."""
+_readers: list[PartReader] = []  # the one of this process, if it reads parts for another
 
 
 def _begin(case: VerifiedEvent) -> None:

@@ -62,10 +62,8 @@ class RerunOptions(Frozen, frozen=True, kw_only=True):
 
 class Rerun(msgspec.Struct, frozen=True, kw_only=True):
     seed: str
-    matches: int
-    """That were drawn."""
-    played: int
-    """With those that came before them in their series."""
+    matches: int  # that were drawn
+    played: int  # with those that came before them in their series
     differences: tuple[Difference, ...]
 
 

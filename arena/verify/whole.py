@@ -28,8 +28,7 @@ from arena.verify.event import VerifiedEvent, verified_event
 from arena.verify.findings import EVENT, Difference, DiffersError, clipped, differs, first_unlike
 from arena.verify.log import LogPart, VerifiedRecord, processes, read_log
 
-Progress = Callable[[int], None]
-"""Called with the number of bytes of the log that have been read."""
+Progress = Callable[[int], None]  # called with the number of bytes of the log that have been read
 
 OLDER: Mapping[int, str] = MappingProxyType(
     {
@@ -40,30 +39,22 @@ OLDER: Mapping[int, str] = MappingProxyType(
 """By rule: what its tables tell otherwise than today's. A mended derivation gets a line here
 and one in the table of rules in protocol/DEALS.md."""
 
-# Bits of a page: a log with few matches of a long schedule needs few pages.
-_PAGE = 4096
+_PAGE = 4096  # bits of a page: a log with few matches of a long schedule needs few pages
 
 
 class FolderVerdict(Frozen, frozen=True, kw_only=True):
-    event: Event | None = None
-    """None: event.json can't be believed."""
-    difference: Difference | None = None
-    """The first."""
-    differing: int = 0
-    """Lines of the log that differ."""
-    proven: bool = False
-    """The secret is known, so everything was derived."""
+    event: Event | None = None  # None: event.json can't be believed
+    difference: Difference | None = None  # the first
+    differing: int = 0  # lines of the log that differ
+    proven: bool = False  # the secret is known, so everything was derived
     records: int = 0
     moves: int = 0
-    matches: int = 0
-    """That count."""
+    matches: int = 0  # that count
     planned: int = 0
     torn: bool = False
     processes: int = 1
-    published: bool = False
-    """The commitment is the one that was known beforehand."""
-    tables: tuple[str, ...] = ()
-    """Files of the table that are right."""
+    published: bool = False  # the commitment is the one that was known beforehand
+    tables: tuple[str, ...] = ()  # files of the table that are right
     absent: tuple[str, ...] = ()
     not_reproducible: tuple[str, ...] = ()
     withdrawn: tuple[str, ...] = ()

@@ -28,8 +28,7 @@ from arena.wire.messages import Answer, Hello, Question, Ready, ToBot, Typed
 # decoder's own recursion limit, which differs between machines, is never met.
 MAX_BRACKETS = 64
 
-# What a fault keeps of the offending line.
-LINE_KEPT = 200
+LINE_KEPT = 200  # what a fault keeps of the offending line
 
 _encoder = msgspec.json.Encoder()
 _encode, _encode_into = _encoder.encode, _encoder.encode_into
@@ -128,8 +127,7 @@ class BotSession(Framer):
         self._question = bytearray()
         self.state = SessionState.NEW
         self.ended = False
-        self.lean = False
-        """Whether it has asked for lean questions."""
+        self.lean = False  # whether it has asked for lean questions
 
     # ---- towards the bot
 
