@@ -108,8 +108,7 @@ def new_event(
     """Build and start the bots, and choose a secret. `settle`: from the bots to the settings."""
     built, not_run = workshop.enter(roster)
     ready = sorted(built, key=lambda bot: bot.entrant.id)
-    predictable = seed is not None
-    settings = replace(settle(ready), predictable=predictable)
+    settings = replace(settle(ready), predictable=seed is not None)
     secret = randomness.token_bytes(32) if seed is None else secret_from_seed(seed)
 
     def planned() -> tuple[MatchContext, Format]:
@@ -127,7 +126,7 @@ def new_event(
         settings=settings,
         entrants=entrants,
         commitment=commitment(secret, settings, entrants),
-        predictable=predictable,
+        predictable=seed is not None,
         not_run=not_run,
     )
     return NewEvent(event, secret, context, tuple(ready), schedule, workshop)
@@ -171,10 +170,8 @@ def _entered(
 @contextmanager
 def open_event(entry: Entry, session: Session) -> Iterator[tuple[Store, Tournament, Executor]]:
     """Prepare an event to be played at once, in a folder of its own: what `session.play` takes."""
-    with (
-        _entered(entry, session, claim_folder(entry.out)) as found,
-        _open(*found, session) as event,
-    ):
+    place = claim_folder(entry.out)
+    with _entered(entry, session, place) as found, _open(*found, session) as event:
         yield event
 
 
@@ -187,8 +184,7 @@ def forecast_event(entry: Entry, session: Session) -> Forecast:
 
 def forecast_new(new: NewEvent, session: Session) -> Forecast:
     """Play one match for each bot to see how long all of them take."""
-    event, settings = new.event, new.event.settings
-    wave = first_wave(new.schedule)
+    event, settings, wave = new.event, new.event.settings, first_wave(new.schedule)
     unseen = {entrant.id for entrant in event.entrants}
     samples: list[Series] = []
     for block in wave.blocks():
@@ -227,23 +223,21 @@ def _open(
 ) -> Iterator[tuple[Store, Tournament, Executor]]:
     run, workshop = session.options, new.workshop
     with venue(new.event, new.secret, new.bots, workshop, run) as there:
-        private = _private(
-            new, cache=str(workshop.cache), options={"jobs": run.jobs, "no_pin": not run.pin}
-        )
+        options = {"jobs": run.jobs, "no_pin": not run.pin}
+        private = _private(new, cache=str(workshop.cache), options=options)
         with Store.create(folder, there.event, private) as store:
             there.attach(store, session.progress.note)
             watcher = session.watcher(there.event, folder, new.secret)
-            tournament = Tournament(store, new.secret, watcher, new.schedule)
-            yield store, tournament, there.executor
+            yield store, Tournament(store, new.secret, watcher, new.schedule), there.executor
 
 
 def prepare_event(entry: Entry, out: Path, session: Session, beacon_from: str | None) -> Prepared:
     """Write secret, commitment and bots into a folder that can be copied and played."""
     source = "" if beacon_from is None else public_value("--beacon-from", beacon_from)
-    place = claim_folder(out)
+    place, options = claim_folder(out), {"sandbox": session.options.sandbox or "auto"}
     with _entered(entry, session, place, only_start=True, beacon=source) as (new, _):
         # Without a cache: every machine that it is played on has its own.
-        private = _private(new, cache="", options={"sandbox": session.options.sandbox or "auto"})
+        private = _private(new, cache="", options=options)
         with staged_folder(out) as folder:
             prepare(folder, new.event, private)
             copy_to_event(new.event.entrants, folder, cache=new.workshop.cache)

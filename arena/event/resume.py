@@ -48,7 +48,7 @@ def resume_event(
 ) -> Outcome:
     """Play what an unfinished event lacks. `repair`: set damaged lines of its log aside first."""
     owned = _owned(folder, session.progress, repair=repair)
-    event = owned.event
+    event, sandbox = owned.event, session.options.sandbox
     if not event.sandbox:
         raise UserError(f"{folder}: prepared, but not begun; begin: {command_line('run', folder)}")
     if beacon is not None and (given := beacon_value(event, beacon)) != event.beacon:
@@ -56,22 +56,17 @@ def resume_event(
             f"{folder}: the event was begun with the beacon {printable(event.beacon)}, "
             f"not {printable(given)}; leave --beacon out"
         )
-    sandbox = session.options.sandbox
     if sandbox and sandbox not in ("auto", event.sandbox):
-        session.progress.say(
-            f"note: begun in {printable(event.sandbox)}; "
-            f"the event records that it goes on in {sandbox}"
-        )
+        goes_on = f"the event records that it goes on in {sandbox}"
+        session.progress.say(f"note: begun in {printable(event.sandbox)}; {goes_on}")
     return _play_on(folder, owned, session, repair=repair)
 
 
 def _begun(folder: Path, event: Event, secret: bytes) -> str:
     """Why an event that has begun can't be begun, and what can be done instead."""
     if pid := store.writer(folder):
-        return (
-            f"the event is being played right now, by process {pid}; "
-            f"to stop it: {command_line('stop', folder)}"
-        )
+        stop = command_line("stop", folder)
+        return f"the event is being played right now, by process {pid}; to stop it: {stop}"
     if event.shard and not left_of(folder, event, secret):
         return f"shard {event.shard} of the event is played; when all are: {MERGE}"
     what = f"shard {event.shard} of the event" if event.shard else "the event"

@@ -64,8 +64,7 @@ def no_matches(folder: Path) -> UserError:
 
 def _ids(folder: Path, event: Event | None) -> list[str]:
     ids: dict[str, None] = {}
-    for _ in store.read_some(folder, lambda head: bool(ids.setdefault(head.id)), event):
-        raise AssertionError("none is wanted")
+    list(store.read_some(folder, lambda head: bool(ids.setdefault(head.id)), event))  # wants none
     return list(ids)
 
 
@@ -74,8 +73,7 @@ def record_of_attempt(
 ) -> MatchRecord:
     """One record of a match: of its first attempt, unless `attempt` is given."""
     found = records_of(folder, match, notify, event)
-    wanted = [record for record in found if attempt in (None, record.attempt)]
-    if wanted:
+    if wanted := [record for record in found if attempt in (None, record.attempt)]:
         return min(wanted, key=lambda record: record.attempt)
     there = ", ".join(str(record.attempt) for record in found)
     raise UserError(f"{folder}: {plain(found[0].id)} has no attempt {attempt}; there are: {there}")
@@ -102,9 +100,7 @@ def seat_of(event: Event, who: str) -> str:
         return meant[0]
     if meant:
         raise UserError(f"{plain(who)} may be any of these: {_some(meant)}")
-    names = {entrant.name: entrant.id for entrant in event.entrants} | {
-        name: name for name in known
-    }
+    names = {each.name: each.id for each in event.entrants} | {name: name for name in known}
     close = dict.fromkeys(names[name] for name in get_close_matches(who, names, n=NEAR))
     some = _some(close or known[:NEAR])
     raise UserError(f"no bot {plain(who)!r} takes part; {'near it' if close else 'some'}: {some}")
@@ -144,11 +140,8 @@ class Search(Frozen, frozen=True, kw_only=True):
     def wants(self, record: MatchRecord) -> bool:
         if not set(self.bots) <= set(record.seats):
             return False
-        if self.fault and not any(
-            self.fault in (ANY, fault.kind)
-            and (not self.bots or record.seats[fault.seat] == self.bots[0])
-            for fault in record.faults
-        ):
+        own = [f for f in record.faults if record.seats[f.seat] in (self.bots[:1] or record.seats)]
+        if self.fault and not any(self.fault in (ANY, fault.kind) for fault in own):
             return False
         if not (self.totals or self.margins):
             return True
@@ -156,9 +149,8 @@ class Search(Frozen, frozen=True, kw_only=True):
         if mine is None or others is None:
             return False  # a forfeit is not so many strokes
         margin = mine - others if self.bots else others - mine
-        return all(bound.holds(mine) for bound in self.totals) and all(
-            bound.holds(margin) for bound in self.margins
-        )
+        fits = all(bound.holds(mine) for bound in self.totals)
+        return fits and all(bound.holds(margin) for bound in self.margins)
 
     def place(self, record: MatchRecord) -> tuple[int, int]:
         """The key of a match by `sort`; one that a forfeit has cut short comes last."""
@@ -170,11 +162,8 @@ class Search(Frozen, frozen=True, kw_only=True):
 
     def _compared(self, record: MatchRecord) -> tuple[int | None, int | None]:
         """The strokes of the first bot or the winner, and the best other's; None: it forfeited."""
-        totals = [
-            (total, record.seats[seat])
-            for seat, total in enumerate(record.totals)
-            if seat not in record.forfeits
-        ]
+        by_bot = zip(record.totals, record.seats, strict=True)
+        totals = [(total, bot) for total, bot in by_bot if bot not in record.fallen]
         if len(record.holes) < 9 or len(totals) < 2:
             return None, None
         if not self.bots:
@@ -185,13 +174,10 @@ class Search(Frozen, frozen=True, kw_only=True):
 
     def _so_far(self, record: MatchRecord) -> tuple[int, int]:
         """The same of a match that a forfeit has cut short."""
-        seats = range(len(record.seats))
-        mine = (
-            record.seats.index(self.bots[0])
-            if self.bots
-            else min(seats, key=lambda seat: (record.places[seat], record.totals[seat]))
-        )
-        return record.totals[mine], min(record.totals[seat] for seat in seats if seat != mine)
+        totals = list(record.totals)
+        seats = [record.seats.index(bot) for bot in self.bots[:1]] or range(len(totals))
+        mine = min(seats, key=lambda seat: (record.places[seat], totals[seat]))
+        return totals.pop(mine), min(totals)
 
 
 _MOST_HOLES = 18
@@ -225,16 +211,16 @@ def search_matches(
     announce_reading(notify, folder)
     event = event or store.read_event(folder)
     counts = Counts(folder, event=event)
+    counted_ones = store.read_some(folder, counts, event)
     if search == Search() and limit is not None and not everything:
         # Nothing is to be found out of the records: the first ones will do.
-        first = itertools.islice(store.read_some(folder, counts, event), limit)
+        first = itertools.islice(counted_ones, limit)
         return SearchResult(records=tuple((record, True) for record in first), matches=len(counts))
     number = 0
 
     def wanted() -> Iterator[tuple[MatchRecord, bool]]:
         nonlocal number
-        every = store.read_records(folder, event)
-        for record in every if everything else store.read_some(folder, counts, event):
+        for record in store.read_records(folder, event) if everything else counted_ones:
             counted = counts.takes(record_key(record)) if everything else True
             if search.wants(record):
                 number += 1
@@ -292,11 +278,8 @@ def _at_table(seated: list[Entrant], record: MatchRecord, bot: str | None, conte
     ids = ", ".join(entrant.id for entrant in seated)
     if bot is None:
         raise UserError(f"whose transcript? --bot with one of: {ids}")
-    for meant in (
-        [entrant for entrant in seated if entrant.id == bot],
-        [entrant for entrant in seated if entrant.hash == content],
-        [entrant for entrant in seated if entrant.name == bot.partition("@")[0]],
-    ):
+    for name, value in (("id", bot), ("hash", content), ("name", bot.partition("@")[0])):
+        meant = [entrant for entrant in seated if getattr(entrant, name) == value]
         if len(meant) == 1:
             return meant[0]
         if meant:

@@ -21,8 +21,7 @@ from arena.executors import Executor
 from arena.model import Event
 from arena.store import Store
 
-# How often the display is drawn.
-TICK_S = 0.2
+TICK_S = 0.2  # how often the display is drawn
 AT_ONCE = signal.SIGUSR1  # stops an event without waiting for the series in play
 STOPS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, AT_ONCE)
 
@@ -55,16 +54,9 @@ class Session(NamedTuple):
 def play(store: Store, tournament: Tournament, executor: Executor, session: Session) -> Outcome:
     """Play until the end or a stop, and write the tables."""
     progress, page, cluster = session.progress, session.page, session.options.cluster
-    planned, left = tournament.planned, tournament.left
-    progress.start(
-        Start(
-            event=store.event,
-            folder=store.folder,
-            planned=planned,
-            done=planned - left,
-            url=page.url if page else "",
-        )
-    )
+    planned, url = tournament.planned, page.url if page else ""
+    done, folder = planned - tournament.left, store.folder
+    progress.start(Start(event=store.event, folder=folder, planned=planned, done=done, url=url))
     player = _Player(tournament, executor, session)
     complete, table = False, None
     try:
@@ -75,12 +67,12 @@ def play(store: Store, tournament: Tournament, executor: Executor, session: Sess
             complete = True
         else:
             table = tournament.publish()
-            progress.result(Outcome(folder=store.folder, event=store.event, table=table))
+            progress.result(Outcome(folder=folder, event=store.event, table=table))
     finally:
         progress.end()
-        command = resume_line(store.folder, store.event.sandbox)
+        command = resume_line(folder, store.event.sandbox)
         outcome = Outcome(
-            folder=store.folder,
+            folder=folder,
             event=store.event,
             complete=complete,
             table=table,
@@ -135,15 +127,13 @@ class _Player:
 
     def _halt(self, number: int, at_once: bool) -> None:  # noqa: FBT001 - a callback
         again, self.signal = self.signal, self.signal or number
-        note = self._session.progress.note
         asked = self._stop.is_set()
         self._stop.set()
         if at_once or (again and number):
             self._scope.cancel()
-        if number and not again:
-            note("stopping after the series in play; once more to stop at once")
-        elif not asked:
-            note("stopping after the series in play")
+        once_more = "; once more to stop at once" if number and not again else ""
+        if once_more or not asked:
+            self._session.progress.note(f"stopping after the series in play{once_more}")
 
     async def _alarm(self, seconds: float) -> None:
         await trio.sleep(seconds)

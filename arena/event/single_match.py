@@ -1,7 +1,7 @@
 """One match between bots or functions, played as a series of an event is: watched, recorded."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager, ExitStack, closing, nullcontext
+from contextlib import AbstractContextManager, closing, nullcontext
 from functools import partial
 from pathlib import Path
 
@@ -89,10 +89,9 @@ def _refuse_number(bots: Sequence[Path | Policy], roster: Roster, rules: Game) -
         if roster.problems:
             raise UserError("\n".join(map(str, roster.problems)))
         raise UserError(f"one bot plays no match; against itself: arena match {bots[0]} {bots[0]}")
-    if not rules.min_seats <= len(bots) <= rules.max_seats:
-        raise UserError(
-            f"{len(bots)} bots: {rules.name} is for {rules.min_seats} to {rules.max_seats}"
-        )
+    least, most = rules.min_seats, rules.max_seats
+    if not least <= len(bots) <= most:
+        raise UserError(f"{len(bots)} bots: {rules.name} is for {least} to {most}")
 
 
 def _numbered(entrant: Entrant, number: int) -> Entrant:
@@ -101,21 +100,13 @@ def _numbered(entrant: Entrant, number: int) -> Entrant:
 
 def _spec(bots: Sequence[Path | Policy], deal: int, ready: Iterable[Bot] = ()) -> MatchSpec:
     """The match. A function has its name as an id that no other seat has."""
-    ids = (bot.entrant.id for bot in ready)
-    seats = tuple(
-        next(ids)
-        if isinstance(bot, Path)
-        else f"{getattr(bot, '__name__', type(bot).__name__).strip('<>')}@{seat}"
-        for seat, bot in enumerate(bots)
-    )
-    return MatchSpec(
-        id=match_id(PAIRING, deal, 0),
-        series=PAIRING,
-        pairing=PAIRING,
-        deal=deal,
-        rotation=0,
-        seats=seats,
-    )
+    seats = [bot.entrant.id for bot in ready]
+    for seat, bot in enumerate(bots):
+        if not isinstance(bot, Path):
+            name = getattr(bot, "__name__", type(bot).__name__).strip("<>")
+            seats.insert(seat, f"{name}@{seat}")
+    same = {"id": match_id(PAIRING, deal, 0), "series": PAIRING, "pairing": PAIRING}
+    return MatchSpec(**same, deal=deal, rotation=0, seats=tuple(seats))
 
 
 def _between_functions(
@@ -125,14 +116,9 @@ def _between_functions(
     options: MatchOptions,
     watch: Watch | None,
 ) -> MatchRecord:
+    game, deals = registry.game(options.game), Deals(secret_from_seed(options.seed))
     with watch(spec.seats, lambda _: None) if watch else nullcontext() as onlooker:
-        referee = Referee(
-            spec,
-            game=registry.game(options.game),
-            deals=Deals(secret_from_seed(options.seed)),
-            settings=settings,
-            onlooker=onlooker,
-        )
+        referee = Referee(spec, game=game, deals=deals, settings=settings, onlooker=onlooker)
         return play_out(referee, spec.seats, [policies[seat] for seat in range(len(policies))])
 
 
@@ -144,11 +130,8 @@ def _play(
     watch: Watch | None,
 ) -> MatchRecord:
     async def main(recorder: Recorder | None) -> FinishedMatch:
-        async with (
-            open_pipes()
-            if recorder is None
-            else open_tapped_pipes(recorder.of.__getitem__) as table
-        ):
+        tapped = open_tapped_pipes(recorder.of.__getitem__) if recorder else open_pipes()
+        async with tapped as table:
             with watch(spec.seats, table.look) if watch else nullcontext() as onlooker:
                 watched = replace(context, onlooker=onlooker)
                 series = Series(id=PAIRING, matches=(spec,))
@@ -157,15 +140,13 @@ def _play(
                 (played,) = [one async for one in games]
                 return played
 
-    with one_core(), ExitStack() as stack:
-        if talk is None:
+    if talk is None:
+        with one_core():
             return trio.run(main, None).record
-        names = {
-            id_: f"seat{seat}-{bot.entrant.name}"
-            for seat, (id_, bot) in enumerate(context.bots.items())
-        }
-        about = f"in a match of {context.settings.game}, deal {spec.deal}."
-        recorder = stack.enter_context(closing(Recorder(talk, names, about)))
+    bots = enumerate(context.bots.items())
+    names = {id_: f"seat{seat}-{bot.entrant.name}" for seat, (id_, bot) in bots}
+    about = f"in a match of {context.settings.game}, deal {spec.deal}."
+    with one_core(), closing(Recorder(talk, names, about)) as recorder:
         record = trio.run(main, recorder).record
         for fault in record.faults:
             recorder.of[spec.seats[fault.seat]].fault(fault)

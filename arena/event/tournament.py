@@ -50,13 +50,9 @@ class Tournament:
         self._secret = secret
         self._watcher = watcher
         self.shard = shard_of(store.event)  # the part of an event that this is, if not all of it
+        rated, decided = watcher.rated, watcher.wave
         self.counting = counting_of(
-            store.event,
-            secret,
-            rated=watcher.rated,
-            decided=watcher.wave,
-            shard=self.shard,
-            schedule=schedule,
+            store.event, secret, rated=rated, decided=decided, shard=self.shard, schedule=schedule
         )
         self.attempts = Attempts(self.counting.wanted, self._stop)
         self._awaited: set[str] | None = None
@@ -79,12 +75,8 @@ class Tournament:
         """Play what is unsettled. HostError when the machine's trouble does not pass."""
         with self._scope:
             while not stop.is_set() and self.counting.left:
-                await executor.play(
-                    self.counting.ahead(),
-                    choose=self.attempts.begin,
-                    report=self._report,
-                    stop=stop,
-                )
+                ahead, choose = self.counting.ahead(), self.attempts.begin
+                await executor.play(ahead, choose=choose, report=self._report, stop=stop)
         self._store.sync()
         if self._trouble:
             raise HostError(self._trouble)
@@ -98,8 +90,7 @@ class Tournament:
         try:
             self._store.append(record, report.encoded)
             for entrant, text in report.stderr.items():
-                failed = entrant in record.fallen
-                self._store.add_stderr(entrant, record.id, text, failed=failed)
+                self._store.add_stderr(entrant, record.id, text, failed=entrant in record.fallen)
         except HostError as error:
             self._stop(str(error))
             return
@@ -154,12 +145,11 @@ class Tournament:
 
     def publish(self) -> Table:
         """Write the tables by the event's own rule of derivation. Returns today's, for people."""
-        table = self.result()
-        rule = self._store.event.settings.rule
-        ruled = table if rule == table.rule else self.result(rule)
+        today, rule = self.result(), self._store.event.settings.rule
+        ruled = today if rule == today.rule else self.result(rule)
         for name, report in table_files().items():
             self._store.write(name, report.file_text(ruled))
-        return table
+        return today
 
     def conclude(self) -> Table | None:
         """All is played: reveal the secret, write the tables, keep nothing private; the table.

@@ -8,7 +8,9 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from difflib import get_close_matches
 from functools import cached_property
+from itertools import product
 from pathlib import Path
+from typing import Any
 
 import trio
 from msgspec.structs import replace
@@ -32,9 +34,15 @@ from arena.sandbox.visible import public_folder_of
 from arena.scaffolds import is_example
 
 QUIET_S = 2.0  # what takes longer than this is worth a line
-# Of advice in an error, so that with its margin it fits 80 columns.
-WIDTH = 68
+WIDTH = 68  # of advice in an error, so that with its margin it fits 80 columns
 SKIP = "mend what can't take part, or go on without: --skip-broken"
+_ASKED = (
+    ("memory_mb", "MB of memory (--memory)"),
+    ("tasks", "tasks (--tasks)"),
+    ("start_ms", "ms to start (--start-time)"),
+    ("scratch_mb", "MB of scratch space (--scratch)"),
+)
+"""What a bot may ask for in its manifest, and the limit on it, by one name."""
 
 
 def with_heroes(settings: Settings, named: Sequence[str], bots: Sequence[Bot]) -> Settings:
@@ -48,12 +56,11 @@ def with_heroes(settings: Settings, named: Sequence[str], bots: Sequence[Bot]) -
             if name in {bot.entrant.id, bot.entrant.name} or path == Path(bot.source).absolute()
         ]
         if len(found) != 1:
+            known = sorted({bot.entrant.name for bot in bots})
+            near = get_close_matches(name, known, n=3) or known[:3]
+            what = f"none of the bots is called so; there are {', '.join(map(printable, near))}"
             if found:
                 what = "several of the bots are called so; name its path"
-            else:
-                known = sorted({bot.entrant.name for bot in bots})
-                near = get_close_matches(name, known, n=3) or known[:3]
-                what = f"none of the bots is called so; there are {', '.join(map(printable, near))}"
             raise UserError(f"--gauntlet {printable(name)}: {what}")
         heroes += found
     return replace(settings, heroes=tuple(sorted(set(heroes))))
@@ -61,13 +68,10 @@ def with_heroes(settings: Settings, named: Sequence[str], bots: Sequence[Bot]) -
 
 def join_rosters(rosters: Iterable[Roster], candidates: Iterable[Candidate]) -> Roster:
     """One roster of these candidates, with all that was found beside them."""
-    rosters = list(rosters)
-    return Roster(
-        candidates=tuple(candidates),
-        notes=tuple(dict.fromkeys(note for each in rosters for note in each.notes)),
-        problems=tuple(dict.fromkeys(problem for each in rosters for problem in each.problems)),
-        skipped=tuple(dict.fromkeys(out for each in rosters for out in each.skipped)),
-    )
+    beside: dict[str, Any] = {"notes": (), "problems": (), "skipped": ()}
+    for roster, name in product(rosters, beside):
+        beside[name] = tuple(dict.fromkeys((*beside[name], *getattr(roster, name))))
+    return Roster(candidates=tuple(candidates), **beside)
 
 
 def seat_bots(
@@ -111,16 +115,9 @@ def find_sandbox(wanted: str, notify: Notify, folder: Path | None = None) -> Bac
             odd = found.detail
         reasons += [f"  {name}: {finding.text}", *(f"    {line}" for line in finding.remedy(WIDTH))]
     missing = "no sandbox works" if wanted == "auto" else f"the sandbox {wanted} does not work"
-    raise UserError(
-        "\n".join(
-            [
-                f"{missing} on this machine:",
-                *reasons,
-                "all that was tried: arena doctor",
-                "to run bots that you trust without any: --sandbox none",
-            ]
-        )
-    )
+    reasons += ["all that was tried: arena doctor"]
+    reasons += ["to run bots that you trust without any: --sandbox none"]
+    raise UserError("\n".join([f"{missing} on this machine:", *reasons]))
 
 
 def context_of(
@@ -159,11 +156,10 @@ class Workshop:
         self.limits = terms if isinstance(terms, Limits) else terms.limits
         if isinstance(terms, Settings):
             seats, series = terms.seats, terms.series
-        self.room = 1
+        self.room = 1  # matches at a time that have all that their bots are promised
         if judge:
             found = judged(self.limits, seats=seats, series=series, jobs=jobs, flags=flags)
             self.room = keep_promises(found, notify)
-        """Matches at a time that have all that their bots are promised."""
         self.cache = default_cache()
         self.notify = notify
         self.folder = folder
@@ -183,18 +179,11 @@ class Workshop:
             refuse_shown_bots(roster.candidates)
         for note in roster.notes:
             self.notify(f"note: {note}")
-        for candidate in roster.candidates:
-            asked = candidate.stated.asked
-            for needs, allowed, flag in (
-                (asked.memory_mb, limits.memory_mb, "MB of memory (--memory)"),
-                (asked.tasks, limits.tasks, "tasks (--tasks)"),
-                (asked.start_ms, limits.start_ms, "ms to start (--start-time)"),
-                (asked.scratch_mb, limits.scratch_mb, "MB of scratch space (--scratch)"),
-            ):
-                if (needs or 0) > allowed:
-                    self.notify(
-                        f"note: {candidate.entrant.id} asks for {needs}, gets {allowed} {flag}"
-                    )
+        for candidate, (name, what) in product(roster.candidates, _ASKED):
+            needs, allowed = getattr(candidate.stated.asked, name), getattr(limits, name)
+            if (needs or 0) > allowed:
+                who = candidate.entrant.id
+                self.notify(f"note: {who} asks for {needs}, gets {allowed} {what}")
         with Spawner() as spawner:
             built = build(
                 roster.candidates,
@@ -221,9 +210,8 @@ class Workshop:
 
     def start(self, context: MatchContext) -> tuple[NotRun, ...]:
         """Start every bot once: those that can't, if they are skipped; else StartError says why."""
-        broken = trio.run(self._try_starts, context)
         lines, gone = [], []
-        for entrant, failed in sorted(broken.items()):
+        for entrant, failed in sorted(trio.run(self._try_starts, context).items()):
             bot, failure = context.bots[entrant], failed.failure
             status = f" ({failure.status})" if failure.status else ""
             reason = f"can't start: {failure.message}{status}"
@@ -268,15 +256,9 @@ def match_bots(
     sandbox: str,
 ) -> tuple[Workshop, list[Bot]]:
     """The bots of one match, built; UserError unless they all are."""
+    limits, seats, more = settings.limits, len(paths), f"more: {check_line(paths)}"
     workshop = Workshop(
-        settings.limits,
-        notify,
-        folder,
-        sandbox=sandbox,
-        seats=len(paths),
-        jobs=1,
-        flags=SETTINGS,
-        way_out=f"more: {check_line(paths)}",
+        limits, notify, folder, sandbox=sandbox, seats=seats, jobs=1, flags=SETTINGS, way_out=more
     )
     ready, _ = workshop.enter(roster)
     if len(ready) < len(paths):

@@ -38,16 +38,15 @@ def parse_answer(answer: object, jobs: Iterable[Job]) -> list[Report]:
     played: list[MatchRecord] = []
     for report in found:
         name = report.record.series if isinstance(report, FinishedMatch) else report.series
-        if (job := asked.get(name)) is None:
+        if name not in asked:
             raise InvalidAnswerError(f"series {name} was not asked for")
         if isinstance(report, FinishedMatch):
             played.append(report.record)
             # Without the bytes that came: the log gets what we encode ourselves.
             accepted.append(replace(report, encoded=b""))
         else:
-            _check(job, played, report)
+            _check(asked.pop(name), played, report)
             accepted.append(report)
-            del asked[name]
             played = []
     if played:
         raise InvalidAnswerError(f"series {played[0].series} has no end")

@@ -19,8 +19,7 @@ from arena.model import MOST_ATTEMPTS, Series
 RETRIES = 3  # a series that the machine has voided this often will be voided again
 # A bot is a suspect if it sat in at least this many void series and in more than half of them all,
 # and if that many would be a chance bot's with at most this probability.
-SUSPICIOUS = 3
-UNLIKELY = 0.01
+SUSPICIOUS, UNLIKELY = 3, 0.01
 
 
 class Attempts:
@@ -43,8 +42,7 @@ class Attempts:
 
     def begin(self, series: Series) -> int | None:
         """The number of the attempt that begins now; None: nothing is to be played."""
-        wanted = self._wanted(series)
-        if wanted is None:
+        if (wanted := self._wanted(series)) is None:
             return None
         attempt = max(wanted, self._next.get(series.id, 0))
         if attempt >= MOST_ATTEMPTS:

@@ -115,7 +115,7 @@ class Cluster:
         )
 
     def close(self) -> None:
-        _quietly(self._client.close, LEAVE_S)
+        _quietly(self._client.close)
 
     def leave(self, function: Callable[[str], None], event: str, peers: list[Peer]) -> None:
         """Call a function on workers at once, before all tasks; skip those out of reach."""
@@ -134,8 +134,7 @@ class Cluster:
 
 def refused(address: str) -> str:
     """Why nothing may be sent to that address; empty: it may."""
-    found = _ADDRESS.fullmatch(address)
-    if found is None:
+    if (found := _ADDRESS.fullmatch(address)) is None:
         return "is no address of a scheduler or worker: tls://HOST:PORT"
     if found[1] != "tls" and not _loopback(found[2]):
         return (
@@ -172,15 +171,12 @@ def connected(where: ClusterOptions) -> Iterator[Cluster]:
             client = _client(distributed, address, security)
             listens = client.scheduler_info(n_workers=0)["address"]
             if why := refused(listens):
-                _quietly(client.close, LEAVE_S)
-                raise UserError(
-                    f"--on dask {place}: the scheduler listens at {listens}, which {why}"
-                )
+                _quietly(client.close)
+                what = f"the scheduler listens at {listens}, which {why}"
+                raise UserError(f"--on dask {place}: {what}")
             return client
 
-        cluster = Cluster(place, connect)
-        stack.callback(cluster.close)
-        yield cluster
+        yield stack.enter_context(contextlib.closing(Cluster(place, connect)))
 
 
 def _address(where: ClusterOptions) -> str:
@@ -193,14 +189,11 @@ def _address(where: ClusterOptions) -> str:
             found = msgspec.json.decode(path.read_bytes(), type=Mapping[str, object])
             place = str(found["address"])
         except OSError as error:
-            raise UserError(
-                f"--on dask {path}: neither local:N, nor an address (tls://HOST:PORT), nor a "
-                f"scheduler's file: {error.strerror}"
-            ) from None
+            what = "neither local:N, nor an address (tls://HOST:PORT), nor a scheduler's file"
+            raise UserError(f"--on dask {path}: {what}: {error.strerror}") from None
         except (msgspec.DecodeError, KeyError):
-            raise UserError(
-                f"--on dask {path}: not what `dask scheduler --scheduler-file {path}` writes"
-            ) from None
+            what = f"not what `dask scheduler --scheduler-file {path}` writes"
+            raise UserError(f"--on dask {path}: {what}") from None
     if "://" not in place:
         place = f"{'tls' if where.tls_ca else 'tcp'}://{place}"
     if why := refused(place):
@@ -214,10 +207,9 @@ def _library() -> Any:  # noqa: ANN401 - distributed has no types
         import distributed  # noqa: PLC0415
     except ImportError:
         raise UserError(f"--on dask needs Dask: {EXTRA}") from None
-    # Workers that come and go, and bundles of some size, are nothing to warn of.
-    warnings.filterwarnings("ignore", message="Sending large graph")
-    # Nor that another scheduler of this machine has the usual port for its pages.
-    warnings.filterwarnings("ignore", message=r"\s*Port \d+ is already in use")
+    # Bundles of some size, and another scheduler's pages at the usual port, are nothing to warn of.
+    for message in ("Sending large graph", r"\s*Port \d+ is already in use"):
+        warnings.filterwarnings("ignore", message=message)
     for name in ("distributed", "distributed.client"):
         logging.getLogger(name).setLevel(logging.CRITICAL)
     dask.config.set({"distributed.comm.timeouts.connect": f"{CONNECT_S:g} s"})
@@ -242,10 +234,8 @@ def _security(distributed: Any, where: ClusterOptions) -> Any:  # noqa: ANN401 -
 
 def _check_tls(security: Any, address: str) -> None:  # noqa: ANN401 - as above
     if not (security.tls_ca_file and security.tls_client_cert):
-        raise UserError(
-            f"--on dask {address}: needs certificates: "
-            "--tls-ca CA --tls-cert CERTIFICATE --tls-key KEY"
-        )
+        flags = "--tls-ca CA --tls-cert CERTIFICATE --tls-key KEY"
+        raise UserError(f"--on dask {address}: needs certificates: {flags}")
     try:
         security.get_connection_args("client")
     except (OSError, ValueError) as error:
@@ -259,14 +249,11 @@ def _client(distributed: Any, address: str, security: Any) -> Any:  # noqa: ANN4
         )
     except (OSError, TimeoutError) as error:
         reason = _innermost(error)
-        what = (
-            "start it, or look whether its certificates are of the same authority"
-            if address.startswith("tls://")
-            else "start it, or name another; one with certificates is tls://HOST:PORT"
-        )
-        raise UserError(
-            f"--on dask {address}: no scheduler answers there ({reason}); {what}"
-        ) from None
+        what = "start it, or name another; one with certificates is tls://HOST:PORT"
+        if address.startswith("tls://"):
+            what = "start it, or look whether its certificates are of the same authority"
+        why = f"no scheduler answers there ({reason}); {what}"
+        raise UserError(f"--on dask {address}: {why}") from None
 
 
 def _innermost(error: BaseException) -> str:
@@ -314,7 +301,7 @@ def _of_our_own(distributed: Any, workers: int, security: Any) -> Iterator[str]:
         with dask.config.set(theirs):
             yield cluster.scheduler_address
     finally:
-        _quietly(cluster.close, LEAVE_S)
+        _quietly(cluster.close)
 
 
 @contextlib.contextmanager
@@ -330,7 +317,7 @@ def _deaf() -> Iterator[None]:
         signal.signal(signal.SIGINT, before)
 
 
-def _quietly(close: Callable[..., Any], seconds: float) -> None:
+def _quietly(close: Callable[..., Any]) -> None:
     """Say goodbye; a cluster that is gone already is no trouble."""
     with contextlib.suppress(Exception):
-        close(timeout=seconds)
+        close(timeout=LEAVE_S)

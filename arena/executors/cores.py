@@ -45,22 +45,11 @@ def quota(proc: Path = PROC) -> float | None:
         found = membership(proc, CPU)
     except NoGroupsError:
         return None
-    limit = _limit_v1 if found.version == 1 else _limit_v2
+    names = ("cpu.cfs_quota_us", "cpu.cfs_period_us") if found.version == 1 else ("cpu.max",)
     limits = []
     for folder in found.upwards():
         # No limit at this place: "max", -1, or a root, which has no such file.
         with contextlib.suppress(OSError, ValueError, ZeroDivisionError):
-            limits.append(limit(folder))
-    return min(limits, default=None)
-
-
-def _limit_v2(folder: Path) -> float:
-    share, period = (folder / "cpu.max").read_text().split()
-    return int(share) / int(period)
-
-
-def _limit_v1(folder: Path) -> float:
-    share = int((folder / "cpu.cfs_quota_us").read_text())
-    if share < 0:
-        raise ValueError(share)
-    return share / int((folder / "cpu.cfs_period_us").read_text())
+            share, period = " ".join((folder / name).read_text() for name in names).split()
+            limits.append(int(share) / int(period))
+    return min((limit for limit in limits if limit >= 0), default=None)

@@ -39,7 +39,6 @@ SLOWEST = 0.5
 """Of the speed here. The slower of two machines gives a bot fewer thoughts in its limit; processors
 of some years differ by less than that, and bots seldom need half of it."""
 _REASON_CHARS = 300
-_STRANGE = "gives answers to something else"
 _LOST = frozenset({"KilledWorker", "CancelledError", "FutureCancelledError"})
 
 _encode = msgspec.json.Encoder().encode
@@ -122,14 +121,11 @@ class Crew:
         except (OSError, trio.TooSlowError):
             self._without_scheduler()
             return []
-        if self.lost:
-            self.note("note: the scheduler is there again")
-            for address in self.peers:  # a worker with one of these addresses is a new one
-                self._drop(address)
-            self.peers = {}
-        self._lost_since = None
         now = {peer.address: peer for peer in peers}
-        gone = [address for address in self.peers if address not in now]
+        gone = [address for address in self.peers if self.lost or address not in now]
+        if self.lost:  # a worker with one of these addresses is a new one
+            self.note("note: the scheduler is there again")
+        self._lost_since = None
         self.peers = now
         for address in gone:
             self._drop(address)
@@ -145,9 +141,8 @@ class Crew:
         place = self.cluster.place
         if self._lost_since is None:
             self._lost_since = clock.monotonic()
-            self.note(
-                f"note: the scheduler {place} can't be reached; waiting {LOST_S:.0f} s for it"
-            )
+            waits = f"waiting {LOST_S:.0f} s for it"
+            self.note(f"note: the scheduler {place} can't be reached; {waits}")
         elif clock.monotonic() - self._lost_since > LOST_S:
             raise HostError(f"the scheduler {place} can't be reached any more")
 
@@ -189,7 +184,7 @@ class Crew:
     async def admit(self, peer: Peer) -> None:
         self._admitting.add(peer.address)
         try:
-            await self._entered(peer)
+            await self._enter(peer)
         except LostError:
             if peer.address in self.peers and self.cluster.connected:
                 lost = UnfitError("was lost while it was made ready", again=BUSY_S)
@@ -226,17 +221,16 @@ class Crew:
         if not node.slots and self._leaving.get(node.peer.address) is node:
             del self._leaving[node.peer.address]
 
-    async def _entered(self, peer: Peer) -> Node:
+    async def _enter(self, peer: Peer) -> None:
         if why := refused(peer.address):
             raise UnfitError(why, again=math.inf)
         theirs, ours = await self.call(peer, dask_tasks.versions), dask_tasks.versions()
         if not isinstance(theirs, list) or len(theirs) != len(ours):
-            raise UnfitError(_STRANGE, again=math.inf)
+            raise _strange()
         for what, there, here in zip(("arena", "Python"), theirs, ours, strict=True):
             if there != here:
-                raise UnfitError(
-                    f"has {what} {there}, here it is {here}; both must be the same", again=math.inf
-                )
+                why = f"has {what} {there}, here it is {here}; both must be the same"
+                raise UnfitError(why, again=math.inf)
         fit = _fit(await self.call(peer, dask_tasks.look, self._ask))
         async with self._locks.setdefault(fit.host, trio.Lock()):
             trials = await self._cores(peer, fit)
@@ -248,28 +242,23 @@ class Crew:
             config = replace(self._config, bots=bots, sandbox=fit.sandbox)
             self._configured[peer.address] = peer
             process = await self.call(peer, dask_tasks.keep, self.name, _encode(config))
-            speed = min(trial.speed for trial in trials)
-            machine = replace(fit.machine, speed=speed)
-            node = self.nodes[peer.address] = Node(
+            machine = replace(fit.machine, speed=min(trial.speed for trial in trials))
+            self.nodes[peer.address] = Node(
                 peer=peer,
                 process=process,
                 fit=replace(fit, machine=machine),
                 cores=tuple(trial.core for trial in trials),
             )
-        return node
 
     async def _cores(self, peer: Peer, fit: NodeFit) -> list[CoreTrial]:
         """A core for each thread of a worker, on which no other worker of ours plays."""
         if not self.pin:
             (trial,) = await self._try_cores(peer, (None,))
             return [trial] * peer.threads
-        others = [
-            node
-            for node in (*self.nodes.values(), *self._leaving.values())
-            if node.fit.host == fit.host
-        ]
+        nodes = (*self.nodes.values(), *self._leaving.values())
+        others = {core for node in nodes if node.fit.host == fit.host for core in node.cores}
         # A worker with cores of its own, as in a batch system, shares none of these.
-        taken = {core for node in others for core in node.cores if core in fit.cores}
+        taken = others.intersection(fit.cores)
         left = [core for core in fit.cores if core not in taken]
         if len(taken) + peer.threads > fit.room or len(left) < peer.threads:
             raise UnfitError(
@@ -301,19 +290,16 @@ class Crew:
             free += [trial for trial in trials if trial.free]
         if len(free) < peer.threads:
             raise UnfitError(
-                f"has {_threads(peer)}, and other work takes its cores; "
-                f"it is examined again every {BUSY_S:.0f} s; say --no-pin if times needn't be "
-                "even",
+                f"has {_threads(peer)}, and other work takes its cores; it is examined again every "
+                f"{BUSY_S:.0f} s; say --no-pin if times needn't be even",
                 again=BUSY_S,
             )
         return free
 
     async def _try_cores(self, peer: Peer, cores: Sequence[int | None]) -> tuple[CoreTrial, ...]:
         found = _answer(await self.call(peer, dask_tasks.try_cores, tuple(cores)))
-        if not isinstance(found, CoreTrials) or [trial.core for trial in found.trials] != list(
-            cores
-        ):
-            raise UnfitError(_STRANGE, again=math.inf)
+        if not isinstance(found, CoreTrials) or [each.core for each in found.trials] != [*cores]:
+            raise _strange()
         return found.trials
 
     async def _send(self, peer: Peer, missing: Sequence[str]) -> None:
@@ -329,11 +315,10 @@ class Crew:
     async def _hold(self, name: str, peer: Peer) -> tuple[str, Any] | None:
         """Upload an entry of our cache: its checksum, and a future of distributed's."""
         async with self._packing:  # one for all, and one at a time in memory
-            held = self._uploaded.get(name)
-            if held and held[1].status in {"pending", "finished"}:
-                return held
-            if held:  # its scheduler is gone, or all workers that had it
-                held[1].release()
+            if held := self._uploaded.get(name):
+                if held[1].status in {"pending", "finished"}:
+                    return held
+                held[1].release()  # its scheduler is gone, or all workers that had it
             try:
                 bundle = await trio.to_thread.run_sync(self._bundle, name)
             except UserError as error:
@@ -414,12 +399,15 @@ async def _result(future: Any) -> Any:  # noqa: ANN401
     return result
 
 
+def _strange() -> UnfitError:
+    return UnfitError("gives answers to something else", again=math.inf)
+
+
 def _answer(encoded: Any) -> dask_tasks.NodeAnswer:  # noqa: ANN401 - a worker may send anything
     try:
-        found: dask_tasks.NodeAnswer = dask_tasks.answer(encoded)
+        return dask_tasks.answer(encoded)
     except (msgspec.MsgspecError, TypeError, ValueError, RecursionError):
-        raise UnfitError(_STRANGE, again=math.inf) from None
-    return found
+        raise _strange() from None
 
 
 def _fit(encoded: Any) -> NodeFit:  # noqa: ANN401 - as above
@@ -427,7 +415,7 @@ def _fit(encoded: Any) -> NodeFit:  # noqa: ANN401 - as above
     if isinstance(found, NodeUnfit):
         raise UnfitError(_line(found.trouble))
     if not isinstance(found, NodeFit):
-        raise UnfitError(_STRANGE, again=math.inf)
+        raise _strange()
     return found
 
 
@@ -436,4 +424,4 @@ def _line(text: str) -> str:
 
 
 def _threads(peer: Peer) -> str:
-    return f"{peer.threads} {'thread' if peer.threads == 1 else 'threads'}"
+    return f"{peer.threads} thread{'' if peer.threads == 1 else 's'}"

@@ -75,10 +75,8 @@ class DaskExecutor:
                 with trio.move_on_after(POLL_S):
                     await over.wait()
         if not crew.peers:
-            raise UserError(
-                f"--on dask {place}: the scheduler has no workers; start some: "
-                "dask worker --nthreads 1 ADDRESS"
-            )
+            start = "dask worker --nthreads 1 ADDRESS"
+            raise UserError(f"--on dask {place}: the scheduler has no workers; start some: {start}")
         if not crew.nodes:
             raise UserError(f"--on dask {place}: none of its workers can play; see above")
         return [node.fit for node in crew.nodes.values()]
@@ -151,35 +149,31 @@ class _Round:
             self._alone_since = clock.monotonic()
             crew.note(f"note: there is no worker to play; waiting {WAIT_S:.0f} s for one")
         elif clock.monotonic() - self._alone_since > WAIT_S:
-            raise HostError(
-                f"no worker that could play has been at {crew.cluster.place} for {WAIT_S:.0f} s"
-            )
+            where = f"at {crew.cluster.place} for {WAIT_S:.0f} s"
+            raise HostError(f"no worker that could play has been {where}")
 
     def _begin_all(self, nursery: trio.Nursery) -> None:
         for node in list(self._crew.nodes.values()):
-            if not (node.slots or self._stop.is_set()):
-                self._crew.joined(node.fit)
-                self._begin(node, nursery)
-
-    def _begin(self, node: Node, nursery: trio.Nursery) -> None:
-        for slot, core in enumerate(node.cores):
-            self._slots += 1
-            node.slots += 1
-            nursery.start_soon(self._work, node, slot, core, nursery.cancel_scope)
-        self._queue.widen(self._slots * (1 + self._batch))
+            if node.slots or self._stop.is_set():
+                continue
+            self._crew.joined(node.fit)
+            for slot, core in enumerate(node.cores):
+                self._slots += 1
+                node.slots += 1
+                nursery.start_soon(self._work, node, slot, core, nursery.cancel_scope)
+            self._queue.widen(self._slots * (1 + self._batch))
 
     async def _work(self, node: Node, slot: int, core: int | None, all_: trio.CancelScope) -> None:
         pace = BATCH_S  # seconds a match; as it isn't known yet, one series
         try_at = clock.monotonic() + CROWDED_S
         try:
-            while not self._stop.is_set() and self._crew.nodes.get(node.peer.address) is node:
+            while self._takes(node):
                 blocks = await self._next_blocks(_place(node), pace)
                 if not blocks:
                     if not self._stop.is_set():  # all is played
                         all_.cancel()
                     return
-                if self._stop.is_set() or self._crew.nodes.get(node.peer.address) is not node:
-                    # Stopped, or suspended, while we waited.
+                if not self._takes(node):  # stopped, or suspended, while we waited
                     for block in blocks:
                         self._queue.put_back(block)
                     return
@@ -193,6 +187,9 @@ class _Round:
         finally:
             self._slots -= 1
             self._crew.slot_over(node)
+
+    def _takes(self, node: Node) -> bool:
+        return not self._stop.is_set() and self._crew.nodes.get(node.peer.address) is node
 
     async def _next_blocks(self, where: WorkerId, pace: float) -> list[QueuedBlock]:
         """The blocks of a task; none: all is played, or nothing more is given out."""
@@ -253,8 +250,7 @@ class _Round:
         if jobs:  # a worker at this address is another one now
             self._crew.leave(node)
         for block, job in jobs.values():
-            void = job.end(why, blameless=not self._crew.cluster.connected)
-            self._ended(node, block, void)
+            self._ended(node, block, job.end(why, blameless=not self._crew.cluster.connected))
         return count
 
     def _jobs(

@@ -181,11 +181,9 @@ class _Event:
                 self._used = clock.monotonic()
 
     def _lines(self, slot: int, core: int | None, job: Job) -> Iterator[bytes]:
-        process = self._processes.get(slot)
         try:
-            if process is None:
-                process = _Process(replace(self._config, core=core))
-                self._processes[slot] = process
+            if (process := self._processes.get(slot)) is None:
+                process = self._processes[slot] = _Process(replace(self._config, core=core))
                 if self._closed.is_set():  # meanwhile
                     process.close()
             yield from process.play(job)
@@ -204,7 +202,7 @@ class _Event:
     def close(self) -> None:
         self._closed.set()
         for process in list(self._processes.values()):
-            process.abandon()
+            threading.Thread(target=process.close, name="arena-end", daemon=True).start()
         self._stack.close()
 
     def _expire(self) -> None:
@@ -244,10 +242,6 @@ class _Process:
         except processes.TimeoutExpired:
             self._process.kill()
             return self._process.wait()
-
-    def abandon(self) -> None:
-        """`close`, without waiting."""
-        threading.Thread(target=self.close, name="arena-end", daemon=True).start()
 
 
 def _line(message: msgspec.Struct) -> bytes:

@@ -170,8 +170,7 @@ class SeriesQueue:
 
     def _fill(self) -> None:
         while self._held < self._width and not self._dry:
-            block = next(self._blocks, None)
-            if block is None:
+            if (block := next(self._blocks, None)) is None:
                 self._dry = True
                 self._free = [self._placed(queued) for _, _, queued in self._free]
                 heapify(self._free)

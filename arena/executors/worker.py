@@ -56,8 +56,7 @@ async def serve(input_pipe: int, output_pipe: int) -> None:
         )
         out = _Output(output_pipe)
         nursery.start_soon(out.write_in_time)
-        stack = AsyncExitStack()
-        async with stack:
+        async with AsyncExitStack() as stack:
             pipes: Pipes | None = None
             async for line in jobs_out:
                 job = msgspec.json.decode(line, type=Job)
@@ -77,15 +76,7 @@ async def serve(input_pipe: int, output_pipe: int) -> None:
                     with suppress(HostError):  # one trouble is enough
                         await stack.aclose()
                 crowded = _crowded(pipes) if job.try_core and pipes is not None else None
-                out.send(
-                    SeriesEnd(
-                        series=job.series.id,
-                        attempt=job.attempt,
-                        trouble=trouble,
-                        bug=bug,
-                        crowded=crowded,
-                    )
-                )
+                out.send(job.end(trouble, bug=bug, crowded=crowded))
 
 
 def _crowded(pipes: Pipes) -> bool:
