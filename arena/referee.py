@@ -13,6 +13,7 @@ Invariant: no clock, no process, no input but the outcomes; the same outcomes gi
 record.
 """
 
+import operator
 from collections.abc import Sequence
 from typing import Any
 
@@ -78,8 +79,8 @@ class Referee:
         self._pack = game.pack(self._seats)
         self._turn_ids = deals.turn_ids(spec.id)
         self._turn = 0
-        self._faults: list[Fault] = []
-        self._failed: set[int] = set()
+        self.faults: list[Fault] = []
+        self.failed: set[int] = set()  # seats that have forfeited: they get no more messages
         self.wanted: tuple[int, ...] = ()  # seats to move, forfeiters among them
         self._outcomes: dict[int, str | Failure] = {}
         self._seen = [0] * self._seats  # plays of this hole that each seat was sent
@@ -90,9 +91,9 @@ class Referee:
         self._totals = (0,) * self._seats
         self._tied: tuple[int, ...] = ()  # seats still in a playoff
         self._survived = [0] * self._seats  # playoff holes survived
-        self._number = 0
+        self.hole = 0  # the number of the hole in play; 0 before the first
         self._order: tuple[int, ...] = ()
-        self._moves: list[str] = []
+        self.moves: list[str] = []  # of the hole in play
         self._hole: Hole | None = None
         self._alone: Hole | None = None  # as long as one seat after another moves in it
         self.asked: tuple[int, ...] = ()
@@ -127,7 +128,7 @@ class Referee:
                 return Next(turn, bank_ms, events, hole.drawn(seat))
             self._briefed.add(seat)
         view, legal = hole.view(seat), hole.legal(seat)
-        return Act(turn, self._number, self._move_ms, bank_ms, self._totals, view, events, legal)
+        return Act(turn, self.hole, self._move_ms, bank_ms, self._totals, view, events, legal)
 
     def answer(self, seat: int, move: str) -> None:
         """Report an answer in time; its legality is judged here."""
@@ -141,9 +142,8 @@ class Referee:
         except IllegalMoveError:
             self._settle(seat, move)
             return
-        self._moves.append(move)
-        wanted = hole.to_act()
-        if wanted:
+        self.moves.append(move)
+        if wanted := hole.to_act():
             self.wanted = self.asked = wanted
             self._turn += 1
         else:
@@ -161,30 +161,11 @@ class Referee:
     def sight(self, seat: int) -> tuple[int, Any, Sequence[Play]]:
         """(hole, view, all plays of the hole) as the seat may see them now, before it is asked."""
         assert self._hole is not None
-        return self._number, self._hole.view(seat), self._hole.events(seat, 0)
+        return self.hole, self._hole.view(seat), self._hole.events(seat, 0)
 
     def legal(self, seat: int) -> Sequence[str]:
         assert self._hole is not None
         return self._hole.legal(seat)
-
-    @property
-    def hole(self) -> int:
-        """The number of the hole in play; 0 before the first."""
-        return self._number
-
-    @property
-    def moves(self) -> Sequence[str]:
-        """Moves of the hole in play."""
-        return self._moves
-
-    @property
-    def faults(self) -> Sequence[Fault]:
-        return self._faults
-
-    @property
-    def failed(self) -> frozenset[int]:
-        """Seats that have forfeited: they get no more messages."""
-        return frozenset(self._failed)
 
     def record(self) -> MatchRecord:
         """The finished match, without the host's fields and the digest."""
@@ -195,7 +176,7 @@ class Referee:
             holes=tuple(self._holes),
             totals=self._totals,
             places=self._places(),
-            faults=tuple(self._faults),
+            faults=tuple(self.faults),
         )
 
     def _settle(self, seat: int, outcome: str | Failure) -> None:
@@ -214,34 +195,32 @@ class Referee:
         for seat, outcome in sorted(outcomes.items()):
             if isinstance(outcome, Failure):
                 self._forfeit(seat, outcome)
-            elif outcome not in hole.legal(seat):
-                legal = hole.legal(seat)
+            elif outcome not in (legal := hole.legal(seat)):
                 some = ", ".join(legal[:3]) + (", …" if len(legal) > 3 else "")
                 message = f"{outcome[:40]!r} is not in `legal`: {some} ({len(legal)} moves)"
                 failure = Failure(kind=FaultKind.ILLEGAL, message=message, line=outcome[:200])
                 self._forfeit(seat, failure)
         if not self._decided():
             for seat in self.wanted:
-                move = outcomes.get(seat)
-                self._play(hole, seat, None if seat in self._failed else move)
+                self._play(hole, seat, None if seat in self.failed else outcomes.get(seat))
 
     def _play(self, hole: Hole, seat: int, move: str | Failure | None) -> None:
         chosen = move if isinstance(move, str) else hole.fallback(seat)
         hole.apply(seat, chosen)
-        self._moves.append(chosen)
+        self.moves.append(chosen)
 
     def _forfeit(self, seat: int, failure: Failure) -> None:
-        self._failed.add(seat)
+        self.failed.add(seat)
         self.news = True
         if self._onlooker is not None:
             self._onlooker.fallen(seat)
         said = asdict(failure)
-        self._faults.append(Fault(**said, seat=seat, hole=self._number, turn=self._turn))
+        self.faults.append(Fault(**said, seat=seat, hole=self.hole, turn=self._turn))
 
     def _decided(self) -> bool:
         """Whether fewer than two contenders are left."""
         contenders = self._tied or self._everybody
-        return sum(seat not in self._failed for seat in contenders) < 2
+        return sum(seat not in self.failed for seat in contenders) < 2
 
     def _deal(self, number: int, players: tuple[int, ...]) -> None:
         """Start a hole; the deal goes clockwise among `players`."""
@@ -249,11 +228,11 @@ class Referee:
         order = [self._next(dealer, players)]
         while order[-1] != dealer:
             order.append(self._next(order[-1], players))
-        self._number = number
+        self.hole = number
         self._order = tuple(order)
         deck = self._deals.deck(self._spec.pairing, self._spec.deal, number, self._pack)
         self._decks.append(deck.cards)
-        self._moves = []
+        self.moves = []
         self._seen = [0] * self._seats
         self._briefed.clear()
         self._hole = self._game.start(
@@ -271,13 +250,13 @@ class Referee:
             hole = self._hole
             assert hole is not None
             if self._decided():
-                self._holes.append(HoleRecord(order=self._order, moves=",".join(self._moves)))
+                self._holes.append(HoleRecord(order=self._order, moves=",".join(self.moves)))
                 self._finish()
                 return
             self.wanted = hole.to_act()
             if self.wanted:
-                self.asked = tuple(seat for seat in self.wanted if seat not in self._failed)
-                self._alone = None if self._failed or len(self.wanted) > 1 else hole
+                self.asked = tuple(seat for seat in self.wanted if seat not in self.failed)
+                self._alone = None if self.failed or len(self.wanted) > 1 else hole
                 if not self.asked:
                     for seat in self.wanted:
                         self._play(hole, seat, None)
@@ -289,45 +268,34 @@ class Referee:
     def _hole_over(self, hole: Hole) -> bool:
         """Score the hole; True when another one has been dealt."""
         scores = hole.scores()
-        moves = ",".join(self._moves)
+        moves = ",".join(self.moves)
         self._holes.append(HoleRecord(order=self._order, moves=moves, scores=scores))
-        if self._number <= HOLES:
-            self._totals = tuple(
-                total + score for total, score in zip(self._totals, scores, strict=True)
-            )
-        grids = hole.grids()
+        if self.hole <= HOLES:
+            self._totals = tuple(map(operator.add, self._totals, scores))
+        totals, grids = self._totals, hole.grids()
         for seat in self._everybody:
-            if seat not in self._failed:
-                end = HoleEnd(
-                    hole=self._number,
-                    scores=scores,
-                    totals=self._totals,
-                    grids=grids,
-                    events=tuple(hole.events(seat, self._seen[seat])),
-                )
-                self._notices.append((seat, end))
+            if seat not in self.failed:
+                events = tuple(hole.events(seat, self._seen[seat]))
+                self._notices.append((seat, HoleEnd(self.hole, scores, totals, grids, events)))
         self.news = True
-        if self._number < HOLES:
-            self._deal(self._number + 1, self._everybody)
+        if self.hole < HOLES:
+            self._deal(self.hole + 1, self._everybody)
             return True
         return self._settings.playoff and self._playoff(scores)
 
     def _playoff(self, scores: tuple[int, ...]) -> bool:
         """Sudden death among those tied for first; True when another hole has been dealt."""
-        if self._number == HOLES:
-            alive = [seat for seat in self._everybody if seat not in self._failed]
-            best = min(self._totals[seat] for seat in alive)
-            tied = tuple(seat for seat in alive if self._totals[seat] == best)
-        else:
-            alive = [seat for seat in self._tied if seat not in self._failed]
-            best = min(scores[seat] for seat in alive)
-            tied = tuple(seat for seat in alive if scores[seat] == best)
-            for seat in tied:
-                self._survived[seat] += 1
-        if len(tied) < 2 or self._number == LAST_PLAYOFF_HOLE:
+        ninth = self.hole == HOLES
+        strokes = self._totals if ninth else scores
+        alive = [seat for seat in self._tied or self._everybody if seat not in self.failed]
+        best = min(strokes[seat] for seat in alive)
+        tied = tuple(seat for seat in alive if strokes[seat] == best)
+        for seat in () if ninth else tied:
+            self._survived[seat] += 1
+        if len(tied) < 2 or self.hole == LAST_PLAYOFF_HOLE:
             return False
         self._tied = tied
-        self._deal(self._number + 1, tied)
+        self._deal(self.hole + 1, tied)
         return True
 
     def _finish(self) -> None:
@@ -335,13 +303,13 @@ class Referee:
         self._hole = self._alone = None
         places = self._places()
         for seat in self._everybody:
-            if seat not in self._failed:
+            if seat not in self.failed:
                 self._notices.append((seat, MatchEnd(totals=self._totals, places=places)))
         self.news = True
 
     def _places(self) -> tuple[int, ...]:
         """Fewest strokes, then most playoff holes survived; forfeits last, the later the better."""
-        fell = {fault.seat: fault.turn for fault in self._faults}
+        fell = {fault.seat: fault.turn for fault in self.faults}
         keys = [
             (1, -fell[seat], 0) if seat in fell else (0, self._totals[seat], -self._survived[seat])
             for seat in self._everybody

@@ -81,23 +81,17 @@ def _check(paths: Sequence[Path], options: CheckOptions, progress: CheckProgress
         problems = roster.problems
         workshop = None
         if roster.candidates:
-            workshop = Workshop(
-                limits,
-                progress.note,
-                sandbox=options.sandbox,
-                jobs=options.jobs,
-                flags=("--memory",),
-            )
+            sandbox, jobs, flags = options.sandbox, options.jobs, ("--memory",)
+            workshop = Workshop(limits, progress.note, sandbox=sandbox, jobs=jobs, flags=flags)
             bots, problems, _ = workshop.build(roster)
         examined: Iterator[Report] = iter(())
         if workshop and bots:
             named = {each.entrant.id: each.path for each in roster.candidates}
             terms = _Terms(workshop.backend, options, named)
             at_a_time = min(workshop.room, len(bots))
+            examined = _one_by_one(bots, terms, progress)
             if at_a_time > 1:
                 examined = _side_by_side(bots, terms, at_a_time, progress)
-            else:
-                examined = _one_by_one(bots, terms, progress)
         reports = []
         for report in chain(map(_not_entered, problems), examined):
             reports.append(report)
@@ -131,14 +125,15 @@ async def _examine(bot: Bot, terms: _Terms, progress: CheckProgress) -> Report:
         progress.status("")
         progress.checked(checked)
 
+    options = terms.options
     async with open_pipes() as table:
         return await check_bot(
             table,
             bot,
             terms.backend,
-            terms.options.limits,
-            games=terms.options.games,
-            quick=terms.options.quick,
+            options.limits,
+            games=options.games,
+            quick=options.quick,
             path=terms.paths[bot.entrant.id],
             begins=lambda title: progress.status(f"{bot.entrant.id}: {title} …"),
             ends=seen,
@@ -214,11 +209,8 @@ def _not_entered(problem: Problem) -> Report:
     finding = structs.replace(
         finding_of(Diagnosis(mistake)), title=first, found=textwrap.dedent("\n".join(rest))
     )
+    title, section, failed = "can be entered", finding.section, Status.FAILED
     entry = CheckResult(
-        name=NOT_ENTERED,
-        title="can be entered",
-        section=finding.section,
-        status=Status.FAILED,
-        finding=finding,
+        name=NOT_ENTERED, title=title, section=section, status=failed, finding=finding
     )
-    return Report(bot=problem.name, path=problem.path, status=Status.FAILED, checks=(entry,))
+    return Report(bot=problem.name, path=problem.path, status=failed, checks=(entry,))

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from arena.api.paths import PathName, bot_path, bot_paths, folder_paths
-from arena.api.threads import call, call_async, in_loop
+from arena.api.threads import call, call_async
 from arena.engine.in_process import Policy
 from arena.event import single_match
 from arena.event.add_bots import forecast_epoch, run_into
@@ -47,8 +47,8 @@ def run(
 
     `skip_broken`: go on without the bots that can't take part.
     """
-    entry = Entry(bot_paths(bots), event, _path(out), skip_broken)
-    return _blocking(lambda session: _run(entry, session), options, progress)
+    act = partial(_run, Entry(bot_paths(bots), event, _path(out), skip_broken))
+    return _blocking(act, options, progress)
 
 
 async def run_async(
@@ -106,9 +106,8 @@ def prepare(
     `beacon_from`: where a public value will come from on which the deals depend, too.
     """
     entry = Entry(bot_paths(bots), event, Path(out), skip_broken)
-    return _blocking(
-        lambda session: prepare_event(entry, Path(out), session, beacon_from), options, progress
-    )
+    act = partial(prepare_event, entry, Path(out), beacon_from)
+    return _blocking(act, options, progress)
 
 
 def run_prepared(
@@ -120,11 +119,8 @@ def run_prepared(
     progress: Progress | None = None,
 ) -> Outcome:
     """Play a prepared event, or one shard of it ("2/5")."""
-    return _blocking(
-        lambda session: run_prepared_folder(Path(folder), session, beacon=beacon, shard=shard),
-        options,
-        progress,
-    )
+    act = partial(run_prepared_folder, Path(folder), beacon=beacon, shard=shard)
+    return _blocking(act, options, progress)
 
 
 def resume(
@@ -136,11 +132,8 @@ def resume(
     progress: Progress | None = None,
 ) -> Outcome:
     """Play what an unfinished event lacks. `repair`: damaged lines are played again."""
-    return _blocking(
-        lambda session: resume_event(Path(folder), session, repair=repair, beacon=beacon),
-        options,
-        progress,
-    )
+    act = partial(resume_event, Path(folder), repair=repair, beacon=beacon)
+    return _blocking(act, options, progress)
 
 
 def add_bots(
@@ -152,11 +145,8 @@ def add_bots(
     progress: Progress | None = None,
 ) -> Outcome:
     """Add bots to a finished event: they meet all its bots and each other, in an epoch of it."""
-    return _blocking(
-        lambda session: run_into(Path(folder), bot_paths(bots), session, seed=seed),
-        options,
-        progress,
-    )
+    act = partial(run_into, Path(folder), bot_paths(bots), seed=seed)
+    return _blocking(act, options, progress)
 
 
 def compare(
@@ -170,13 +160,8 @@ def compare(
     progress: Progress | None = None,
 ) -> Comparison:
     """Play `new` against `old` until it is known whether `new` is better."""
-    return _blocking(
-        lambda session: compare_bots(
-            bot_path(old), bot_path(new), event, trial, session, out=_path(out)
-        ),
-        options,
-        progress,
-    )
+    act = partial(compare_bots, bot_path(old), bot_path(new), event, trial, out=_path(out))
+    return _blocking(act, options, progress)
 
 
 def stop(folder: PathName, *, at_once: bool = False) -> Event:
@@ -213,12 +198,8 @@ def play_match(
     said.
     """
     seats = [bot if callable(bot) else bot_path(bot) for bot in bots]
-    folder = None if talk is None else Path(talk)
-    return call(
-        lambda: single_match.play_match(
-            seats, options, notify, sandbox=sandbox, talk=folder, watch=watch
-        )
-    )
+    act = partial(single_match.play_match, seats, options, notify)
+    return call(partial(act, sandbox=sandbox, talk=_path(talk), watch=watch))
 
 
 def merge(shards: Sequence[PathName] | PathName, out: PathName) -> Outcome:
@@ -228,8 +209,6 @@ def merge(shards: Sequence[PathName] | PathName, out: PathName) -> Outcome:
 
 def _blocking(act: Callable[[Session], T], options: RunOptions, progress: Progress | None) -> T:
     following = progress or Progress()
-    if not in_loop():
-        return _with_session(act, options, following)
     return call(lambda: _with_session(act, options, following), following)
 
 

@@ -69,14 +69,10 @@ def feed_bot(
         kept = ("memory_mb", "tasks", "scratch_mb", "line_bytes")  # but for time
         limits = Limits(**{name: getattr(spoken, name) for name in kept})
         folder = Path(transcript) if options.match is not None else None
-        workshop = Workshop(
-            limits,
-            notify,
-            folder,
-            sandbox=options.sandbox if options.command is None else "none",
-            jobs=1,
-            judge=options.command is None,  # else it has no limits
-            way_out=f"more: arena check {bot}",
+        own, way_out = options.command is None, f"more: arena check {bot}"
+        sandbox = options.sandbox if own else "none"
+        workshop = Workshop(  # a tool of the user's has no limits
+            limits, notify, folder, sandbox=sandbox, jobs=1, judge=own, way_out=way_out
         )
         ready, _ = workshop.enter(roster)
         if not ready:
@@ -84,13 +80,9 @@ def feed_bot(
         [one], backend = ready, workshop.backend
         if options.command is not None:
             one, backend = _under(one, options.command), _Unlimited()
+        seconds = FOREVER_S if options.timeout is None else options.timeout
         feeder = Feeder(
-            script_of,
-            echo,
-            notify,
-            seconds=FOREVER_S if options.timeout is None else options.timeout,
-            go_on=options.go_on,
-            trusted=options.command is not None,
+            script_of, echo, notify, seconds=seconds, go_on=options.go_on, trusted=not own
         )
         with one_core():
             return trio.run(feeder.run, one, backend, limits)
@@ -107,9 +99,8 @@ def _sources(
         content = _content(transcript)
         return roster, lambda **_: read_script(content, transcript)
     found, roster = _from_event(bot, Path(transcript), options, cache, notify)
-    return roster, lambda *, lean: read_script(
-        found.transcript(lean=lean), f"{transcript}, {options.match}"
-    )
+    name = f"{transcript}, {options.match}"
+    return roster, lambda *, lean: read_script(found.transcript(lean=lean), name)
 
 
 def _content(transcript: str) -> bytes:
@@ -136,9 +127,8 @@ def _from_event(
         content = entered[0].hash if entered and options.bot is None else ""
         found = BotMatches(folder, match, name, attempt, notify, content=content)
         if entered and entered[0].hash != found.entrant.hash:
-            notify(
-                f"note: {bot} is not what was entered as {found.entrant.id}; its content differs"
-            )
+            was = f"what was entered as {found.entrant.id}"
+            notify(f"note: {bot} is not {was}; its content differs")
         return found, roster
     found = BotMatches(folder, match, options.bot or bot, attempt, notify)
     roster = restore([(found.entrant, "")], cache=cache)

@@ -59,15 +59,13 @@ def verify_results(
 
     `commitment`: as it was published before the event; `rerun`: also have the bots play again.
     """
-    path, processes = Path(folder), jobs or fair_jobs()
-    began = clock.monotonic()
+    path, processes, began = Path(folder), jobs or fair_jobs(), clock.monotonic()
     at = functools.partial(progress, path)
     verdict = verify(path, jobs=processes, commitment=commitment, progress=at)
     seconds = clock.monotonic() - began
     played: Rerun | None = None
     if rerun is not None and verdict.proven and verdict.difference is None:
-        wanted = rerun
-        played = call(lambda: play_again(path, wanted, processes, notify))
+        played = call(functools.partial(play_again, path, rerun, processes, notify))
         verdict = replace(verdict, difference=next(iter(played.differences), None))
     whole = Verification(folder=path, verdict=verdict, seconds=seconds, rerun=played)
     return [whole, *_epochs(whole, processes, progress)]
@@ -80,10 +78,8 @@ def _epochs(whole: Verification, jobs: int, progress: FolderProgress) -> Iterato
     # Who was withdrawn follows from a log that is true.
     withdrawn = None if verdict.difference else set(verdict.withdrawn)
     for path in epochs_of(whole.folder) if before else ():
-        began = clock.monotonic()
-        verdict = verify_epoch(
-            path, before, withdrawn, jobs=jobs, progress=functools.partial(progress, path)
-        )
+        began, at = clock.monotonic(), functools.partial(progress, path)
+        verdict = verify_epoch(path, before, withdrawn, jobs=jobs, progress=at)
         yield Verification(folder=path, verdict=verdict, seconds=clock.monotonic() - began)
         if verdict.event is None:
             return
@@ -102,10 +98,8 @@ def audit_results(folder: PathName, *, notify: Notify = ignore_notes) -> Audit:
     announce_reading(notify, path)
     event = read_event(path)
     if epochs := epochs_of(path):
-        notify(
-            "note: this is about the event alone; of those who came later: "
-            + command_line("audit", epochs[-1])
-        )
+        later = command_line("audit", epochs[-1])
+        notify(f"note: this is about the event alone; of those who came later: {later}")
     secret = secret_of(path, event)
     deals = Deals(with_beacon(secret, event.beacon))
 

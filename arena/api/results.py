@@ -43,6 +43,7 @@ from arena.registry import render
 from arena.replay.steps import MatchSteps, unfold
 
 Row = dict[str, Any]
+_OF_A_MOVE = ("move", "drawn", "discard", "unasked", "ends")
 
 
 def open_results(folder: PathName, *, notify: Notify = ignore_notes) -> EventResults:
@@ -161,10 +162,8 @@ class EventResults:
 
     def unfold(self, record: MatchRecord) -> MatchSteps:
         """The same of a record. UserError while the event's secret is not known."""
-        game = registry.game(self.settings.game)
-        return unfold(
-            record, self.event, game=game, secret=store.secret_of(self.folder, self.event)
-        )
+        game, secret = registry.game(self.settings.game), store.secret_of(self.folder, self.event)
+        return unfold(record, self.event, game=game, secret=secret)
 
     def move_rows(self, match: str | None = None) -> list[Row]:
         """A row for each move of one match, or of all that count."""
@@ -185,16 +184,13 @@ def _all(_: store.Head) -> bool:
 
 def _seat_rows(record: MatchRecord) -> Iterator[Row]:
     faults = {fault.seat: fault for fault in record.faults}
+    names = ("attempt", "series", "pairing", "deal", "rotation")
+    same = {"match": record.id} | {name: getattr(record, name) for name in names}
     for seat, bot in enumerate(record.seats):
         fault = faults.get(seat)
         use = record.use[seat] if record.use else None
         yield {
-            "match": record.id,
-            "attempt": record.attempt,
-            "series": record.series,
-            "pairing": record.pairing,
-            "deal": record.deal,
-            "rotation": record.rotation,
+            **same,
             "seat": seat,
             "bot": bot,
             "strokes": record.totals[seat],
@@ -203,9 +199,7 @@ def _seat_rows(record: MatchRecord) -> Iterator[Row]:
             "fault": str(fault.kind) if fault else None,
             "fault_hole": fault.hole if fault else None,
             "luck": record.luck[seat] / 1000 if record.luck else None,
-            "decisions": use.decisions if use else None,
-            "think_ms": use.think_ms if use else None,
-            "max_ms": use.max_ms if use else None,
+            **{name: getattr(use, name, None) for name in ("decisions", "think_ms", "max_ms")},
             "ended": record.ended,
         }
 
@@ -221,10 +215,6 @@ def _move_rows(match: MatchSteps) -> Iterator[Row]:
                 "turn": step.turn,
                 "seat": step.seat,
                 "bot": match.seats[step.seat].id,
-                "move": step.move,
-                "drawn": step.drawn,
-                "discard": step.discard,
-                "unasked": step.unasked,
-                "ends": step.ends,
+                **{name: getattr(step, name) for name in _OF_A_MOVE},
                 "luck": step.luck[step.seat] / 1000 if step.luck else None,
             }

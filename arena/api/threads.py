@@ -36,8 +36,8 @@ def call(function: Callable[[], T], progress: Progress | None = None) -> T:
 
 async def call_async(function: Callable[[], T], progress: Progress) -> T:
     """Call a function in a thread. Cancellation stops the event at once, and waits for that."""
+    future, thread = _started(function)
     if trio.lowlevel.in_trio_run():
-        future, thread = _started(function)
         done = trio.Event()
         token = trio.lowlevel.current_trio_token()
         future.add_done_callback(lambda _: token.run_sync_soon(done.set))
@@ -52,7 +52,6 @@ async def call_async(function: Callable[[], T], progress: Progress) -> T:
         return future.result()
     import asyncio
 
-    future, thread = _started(function)
     waiting = asyncio.wrap_future(future)
     try:
         return await asyncio.shield(waiting)

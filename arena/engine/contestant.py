@@ -160,17 +160,18 @@ class Contestant:
     def end(self, *, starting: bool) -> Failure:
         """The fault of a bot whose output has ended, once its status is known or given up."""
         ended = self.exited
+        kind, message = FaultKind.CRASH, "died while it was asked"
         if self.restless:
+            kind = FaultKind.LIMIT
             message = "killed for computing on although it was stopped while it wasn't asked"
-            return self.failure(FaultKind.LIMIT, message)
-        if ended is not None and ended.overstepped:
-            return self.failure(*_OVERSTEPPED[ended.overstepped])
-        if starting:
+        elif ended is not None and ended.overstepped:
+            kind, message = _OVERSTEPPED[ended.overstepped]
+        elif starting:
+            kind = FaultKind.START
             message = "ended before it was ready" if ended else "closed its output at the start"
-            return self.failure(FaultKind.START, message)
-        if ended is None:
-            return self.failure(FaultKind.EXIT, "closed its output while it was asked")
-        if ended.code == 0:
+        elif ended is None:
+            kind, message = FaultKind.EXIT, "closed its output while it was asked"
+        elif ended.code == 0:
+            kind = FaultKind.EXIT
             message = "left, with status 0, while it was asked (did its read loop end?)"
-            return self.failure(FaultKind.EXIT, message)
-        return self.failure(FaultKind.CRASH, "died while it was asked")
+        return self.failure(kind, message)

@@ -36,11 +36,10 @@ def play_match(
     """
     entrants = sorted(policies)
     seats = len(entrants)
-    if not game.min_seats <= seats <= game.max_seats:
-        raise ValueError(
-            f"{game.name} has {game.min_seats} to {game.max_seats} seats: give as many policies, "
-            f"not {seats}"
-        )
+    least, most = game.min_seats, game.max_seats
+    if not least <= seats <= most:
+        what = f"{game.name} has {least} to {most} seats"
+        raise ValueError(f"{what}: give as many policies, not {seats}")
     if not 0 <= rotation < seats:
         raise ValueError(f"rotation {rotation} is not one of 0 to {seats - 1}")
     pairing = pairing_id(entrants)
@@ -75,8 +74,6 @@ def move_by_policy(referee: Referee, seat: int, entrant: str, policy: Policy) ->
     assert isinstance(question, Act)  # a policy does not ask for less
     move = policy(question.view, question.legal)
     if move not in question.legal:
-        raise IllegalMoveError(
-            f"{entrant} answered {move!r} on hole {question.hole}; legal there: "
-            + ", ".join(question.legal)
-        )
+        legal = f"legal there: {', '.join(question.legal)}"
+        raise IllegalMoveError(f"{entrant} answered {move!r} on hole {question.hole}; {legal}")
     return move

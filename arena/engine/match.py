@@ -167,11 +167,11 @@ async def play_series(
                 await pipes.dismiss(list(contestants.values()))
             else:
                 pipes.look(0)  # brisk answers are read past what was written to stderr before
-            luck: tuple[int, ...] = ()
             if settings.evaluator:  # now, as no bot's time runs
                 luck = sums(record, game=context.game, deals=context.deals, settings=settings)
+                record = replace(record, luck=luck)
             digest, ended = record.computed_digest(), clock.unix()
-            record = replace(record, attempt=attempt, digest=digest, luck=luck, ended=ended)
+            record = replace(record, attempt=attempt, digest=digest, ended=ended)
             stderr = {e: text for e, c in contestants.items() if (text := c.take_stderr())}
             yield FinishedMatch(record=record, stderr=stderr)
             fallen = record.fallen
@@ -365,25 +365,18 @@ class Match:
                 account.charge(seconds)
                 return await self._move(contestant, event)
         core = pipes.core
+        known = {"own": own, "used": used, "taken": taken}
         watch = Stopwatch(
-            account.allowance,
-            asked,
-            first,
-            own=own,
-            used=used,
-            taken=taken,
-            counted=core.counted,
-            alone=core.alone,
+            account.allowance, asked, first, **known, counted=core.counted, alone=core.alone
         )
         heard = await hear(pipes, contestant, watch, event)
         contestant.took = took = Took(watch.elapsed, watch.charged)
         account.difference += watch.cpu - took.charged
         account.waited += took.wall - took.charged
-        if heard is None:
-            kind, limit = account.overrun()
-            account.charge(took.charged)
-            return contestant.failure(kind, f"{limit}: {contestant.silence()}")
+        kind, limit = account.overrun()
         account.charge(took.charged)
+        if heard is None:
+            return contestant.failure(kind, f"{limit}: {contestant.silence()}")
         return await self._move(contestant, heard)
 
     async def _move(self, contestant: Contestant, event: WireEvent) -> str | Failure:

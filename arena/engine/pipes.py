@@ -217,12 +217,10 @@ class Pipes:
             contestant.reading = False
 
     def _hear(self, contestant: Contestant) -> None:
-        try:
+        with suppress(BlockingIOError):
             data = processes.read(contestant.stdout, READ_BYTES)
-        except BlockingIOError:
-            return
-        contestant.heard = clock.monotonic()
-        self._take(contestant, data)
+            contestant.heard = clock.monotonic()
+            self._take(contestant, data)
 
     async def status(self, contestant: Contestant, seconds: float = STATUS_GRACE_S) -> None:
         """Wait for the end of a process whose output has ended."""
@@ -275,15 +273,11 @@ class Pipes:
         self.due = now + CHECKPOINT_S
 
     def _log(self, contestant: Contestant) -> None:
-        fd = contestant.errors
-        try:
-            data = processes.read(fd, READ_BYTES)
-        except BlockingIOError:
-            return
-        if data:
-            self._logged(contestant, data)
-        else:
-            self._close(fd)
+        with suppress(BlockingIOError):
+            if data := processes.read(contestant.errors, READ_BYTES):
+                self._logged(contestant, data)
+            else:
+                self._close(contestant.errors)
 
     def _logged(self, contestant: Contestant, data: bytes) -> None:
         contestant.log(data)
@@ -303,8 +297,7 @@ class Pipes:
 
     def _reap(self) -> None:
         for message in self._spawner.receive():
-            contestant = self._by_id.get(message.id)
-            if contestant is not None:
+            if (contestant := self._by_id.get(message.id)) is not None:
                 if isinstance(message, Started):
                     contestant.take_root(message.tree)
                 else:

@@ -111,10 +111,8 @@ class BotRecord(Tap):
         for line in whole:
             self.write(received_line(line + b"\n"))
 
-    def logged(self, data: bytes) -> None:
-        self._log(self._legible(data))
-
-    def _log(self, data: bytes) -> None:
+    def logged(self, data: bytes, *, last: bool = False) -> None:
+        data = self._legible(data, last=last)
         begin, rest = data[: self._room], data[self._room :]
         self._room -= len(begin)
         _append(self._stderr, begin)
@@ -124,9 +122,9 @@ class BotRecord(Tap):
             del self._end[:over]
 
     def dropped(self) -> None:
-        held, self._held = self._held, b""
-        if held:
-            self.write(received_line(held))
+        if self._held:
+            self.write(received_line(self._held))
+            self._held = b""
 
     def fault(self, fault: Fault) -> None:
         self.dropped()
@@ -138,7 +136,7 @@ class BotRecord(Tap):
         """Write the end of its stderr, and before it how much was left out."""
         self.dropped()
         self._lines.close()
-        self._log(self._legible(b"", last=True))
+        self.logged(b"", last=True)
         if self._left_out:
             _append(self._stderr, b"\n[%d bytes are left out here]\n" % self._left_out)
         _append(self._stderr, bytes(self._end))

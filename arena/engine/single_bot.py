@@ -82,8 +82,7 @@ class Solo:
                 await self._pipes.status(self.bot)
                 return OutputEnd(session.held, self.bot.status(), self.bot.exited)
             self._pipes.ask(self.bot, b"")  # listen again, where it was full
-            left = deadline - clock.monotonic()
-            if left <= 0:
+            if (left := deadline - clock.monotonic()) <= 0:
                 return Silence(session.held)
             await self._pipes.wait(left)
 

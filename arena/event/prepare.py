@@ -231,7 +231,7 @@ def _open(
             yield store, Tournament(store, new.secret, watcher, new.schedule), there.executor
 
 
-def prepare_event(entry: Entry, out: Path, session: Session, beacon_from: str | None) -> Prepared:
+def prepare_event(entry: Entry, out: Path, beacon_from: str | None, session: Session) -> Prepared:
     """Write secret, commitment and bots into a folder that can be copied and played."""
     source = "" if beacon_from is None else public_value("--beacon-from", beacon_from)
     place, options = claim_folder(out), {"sandbox": session.options.sandbox or "auto"}

@@ -405,9 +405,10 @@ def _strange() -> UnfitError:
 
 def _answer(encoded: Any) -> dask_tasks.NodeAnswer:  # noqa: ANN401 - a worker may send anything
     try:
-        return dask_tasks.answer(encoded)
+        found: dask_tasks.NodeAnswer = dask_tasks.answer(encoded)
     except (msgspec.MsgspecError, TypeError, ValueError, RecursionError):
         raise _strange() from None
+    return found
 
 
 def _fit(encoded: Any) -> NodeFit:  # noqa: ANN401 - as above

@@ -8,7 +8,7 @@ Invariant: only regular files are read; what is written lies in the folder itsel
 
 import os
 import stat
-from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import BinaryIO
 
@@ -59,19 +59,12 @@ def refuse_links(folder: Path) -> None:
 
     Through a link in the place of a log or a lock we would write into another file, or truncate it.
     """
-    inner = [entry for name in _INNER for entry in _entries(folder / name)]
-    for entry in (*_entries(folder), *inner):
-        is_folder = entry.is_dir(follow_symlinks=False)
-        if entry.name in _FILES if is_folder else not entry.is_file(follow_symlinks=False):
-            raise UserError(
-                f"{entry.path}: not a regular file, so nothing is written there; "
-                "if you know what it is, put the file itself in its place"
-            )
-
-
-def _entries(folder: Path) -> Iterator[os.DirEntry[str]]:
-    try:
-        with os.scandir(folder) as entries:
-            yield from entries
-    except FileNotFoundError:
-        return
+    for path in (folder, *(folder / name for name in _INNER)):
+        with suppress(FileNotFoundError), os.scandir(path) as entries:
+            for entry in entries:
+                is_folder = entry.is_dir(follow_symlinks=False)
+                if entry.name in _FILES if is_folder else not entry.is_file(follow_symlinks=False):
+                    raise UserError(
+                        f"{entry.path}: not a regular file, so nothing is written there; "
+                        "if you know what it is, put the file itself in its place"
+                    )

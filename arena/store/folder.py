@@ -105,15 +105,12 @@ def decode_event_file(path: Path, line: bytes) -> EventFile:
         raise UserError(f"{path}: damaged: it has more than one line")
     try:
         version = msgspec.json.decode(body, type=_Version)
-        if version.format != FORMAT:
-            raise OtherVersionError(
-                f"{path}: written in format {version.format}, this arena reads format {FORMAT}"
-            )
-        if version.settings.derivation > DERIVATION:
-            raise OtherVersionError(
-                f"{path}: written by a newer arena, whose tables follow rule "
-                f"{version.settings.derivation}; this one knows those up to {DERIVATION}"
-            )
+        if (number := version.format) != FORMAT:
+            what = f"written in format {number}, this arena reads format {FORMAT}"
+            raise OtherVersionError(f"{path}: {what}")
+        if (rule := version.settings.derivation) > DERIVATION:
+            what = f"written by a newer arena, whose tables follow rule {rule}"
+            raise OtherVersionError(f"{path}: {what}; this one knows those up to {DERIVATION}")
         event = msgspec.json.decode(body, type=Event)
     except UNDECODABLE as error:
         raise UserError(f"{path}: no event of an arena's: {reason(error)}") from None
@@ -148,12 +145,9 @@ def others_read_private(folder: Path) -> bool:
 
 def secret_of(folder: Path, event: Event) -> bytes:
     private = read_private(folder)
-    secret = event.secret or (private.secret if private else "")
-    if not secret:
-        raise UserError(
-            f"{folder}: the secret has not been revealed yet and private.json is not here"
-        )
-    return bytes.fromhex(secret)
+    if secret := event.secret or (private.secret if private else ""):
+        return bytes.fromhex(secret)
+    raise UserError(f"{folder}: the secret has not been revealed yet and private.json is not here")
 
 
 def write_atomically(path: Path, data: bytes, mode: int = 0o644) -> None:
@@ -230,19 +224,16 @@ def staged_folder(folder: Path) -> Iterator[Path]:
         fresh = folder.with_name(f".{folder.name}{_UNFINISHED}")
         if writer(fresh):
             raise UserError(f"{folder}: another arena is making it right now")
-        _discard(fresh)
+        with suppress(FileNotFoundError):
+            files.remove_tree(fresh)
         try:
             yield fresh
             files.rename(fresh, folder)
         except BaseException:
-            _discard(fresh)
+            with suppress(FileNotFoundError):
+                files.remove_tree(fresh)
             raise
         files.sync_folder(folder.parent)
-
-
-def _discard(folder: Path) -> None:
-    with suppress(FileNotFoundError):
-        files.remove_tree(folder)
 
 
 def refuse_nonempty(folder: Path) -> None:
@@ -256,9 +247,6 @@ def refuse_nonempty(folder: Path) -> None:
         raise UserError(f"{folder} holds an unfinished event; go on with it: arena resume {folder}")
     if any(entry.name not in _LEFTOVERS for entry in folder.iterdir()):
         raise UserError(f"{folder} is not empty; choose another folder with --out")
-
-
-# -------------------------------------------------------------------------------- a new folder
 
 
 @contextmanager

@@ -63,7 +63,8 @@ class Index:
                 header = file.read(_HEADER.size)
                 # Lines are longer than entries: an index is never larger than its log.
                 index = cls(file.read(size))
-                if len(header) == _HEADER.size and header == _header(mark := _mark(header)):
+                mark = int.from_bytes(header[len(_MAGIC) : -4])
+                if len(header) == _HEADER.size and header == _header(mark):
                     index.mark = mark
                 if header.startswith(_MAGIC) and index._sound(log, size):
                     return index
@@ -73,10 +74,10 @@ class Index:
 
     def _sound(self, log: BinaryIO, size: int) -> bool:
         """Whether its checksum fits, and its last line within the log's size is where it says."""
+        if zlib.crc32(memoryview(self._entries)[:-4]) != self.check:
+            return False
         last = self.within(size) - 1
-        return zlib.crc32(memoryview(self._entries)[:-4]) == self.check and (
-            last < 0 or self.names(last, line_at(log, self.start(last)))
-        )
+        return last < 0 or self.names(last, line_at(log, self.start(last)))
 
     @property
     def check(self) -> int:
@@ -126,10 +127,6 @@ def build_index(folder: Path) -> Index:
             # With a wrong checksum: a reader doesn't know how much of the log is durable.
             write_atomically(folder / INDEX, _header(0, flip=0xFFFFFFFF) + entries)
     return Index(bytes(entries))
-
-
-def _mark(header: bytes) -> int:
-    return int.from_bytes(header[len(_MAGIC) : -4])
 
 
 def _header(mark: int, flip: int = 0) -> bytes:

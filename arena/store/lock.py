@@ -31,10 +31,9 @@ def lock(folder: Path) -> BinaryIO:
                 break
             except (BlockingIOError, PermissionError):
                 if not left:
-                    raise UserError(
-                        f"{folder}: another arena (process {_holder(folder)}) is writing there; "
-                        f"wait for it, or stop it: arena stop {folder}"
-                    ) from None
+                    what = f"another arena (process {_holder(folder)}) is writing there"
+                    stop = f"wait for it, or stop it: arena stop {folder}"
+                    raise UserError(f"{folder}: {what}; {stop}") from None
                 clock.sleep(_BETWEEN_S)
             except OSError as error:
                 raise UserError(

@@ -85,10 +85,8 @@ def read_counted(
         count(iter(()))
         return
     with log:
-        entrants = _entrants(folder, event)
-        wanted = count(
-            _record(folder, entrants, *placed) for placed in _bodies(folder, lines_of(log))
-        )
+        entrants, bodies = _entrants(folder, event), _bodies(folder, lines_of(log))
+        wanted = count(_record(folder, entrants, *placed) for placed in bodies)
         bodies = _bodies(folder, lines_of(log))
         places = ((head.id, start) for start, body in bodies if wanted(head := head_of(body)))
         yield from _at(folder, log, entrants, _packed(places))
@@ -158,10 +156,8 @@ def _entrants(folder: Path, event: Event | None) -> frozenset[str]:
 
 def _no_record(folder: Path, start: int, wrong: str) -> UserError:
     """The error for a whole line that no arena wrote for this event."""
-    number = 1 + sum(1 for _ in read_lines(folder, 0, start))
-    return UserError(
-        f"{folder / LOG}: line {number} (byte {start}) is no record of this event: {wrong}"
-    )
+    line = f"line {1 + sum(1 for _ in read_lines(folder, 0, start))} (byte {start})"
+    return UserError(f"{folder / LOG}: {line} is no record of this event: {wrong}")
 
 
 def damage(folder: Path, start: int) -> DamagedError:

@@ -29,7 +29,7 @@ from arena.store import (
     strip_checksum,
 )
 from arena.store.files import read_small
-from arena.verify.findings import EVENT, DiffersError, differs, unlike_bytes
+from arena.verify.findings import EVENT, refused, unlike_bytes
 
 _SECRET = re.compile(r"[0-9a-f]{64}")
 
@@ -76,9 +76,8 @@ def verified_event(folder: Path, *, published: str | None = None) -> VerifiedEve
         return case
     bound = commitment(revealed, announced.settings, event.entrants)
     if bound != event.commitment:
-        raise _differs(
-            "commitment", f"that of secret, settings and entrants, {bound}", event.commitment
-        )
+        due = f"that of secret, settings and entrants, {bound}"
+        raise _differs("commitment", due, event.commitment)
     if event.shard and case.schedule.adaptive:
         raise _differs("shard", f"none, as {event.settings.format} is played whole", event.shard)
     return case
@@ -111,16 +110,13 @@ def _check_rules(folder: Path, event: Event) -> None:
     game = registry.game(settings.game)
     mine, unlike = evaluator_name(game), ""
     if settings.game_version != game.version:
-        unlike = (
-            f"played by version {settings.game_version} of {settings.game}, this arena has version "
-            f"{game.version}"
-        )
+        played = f"played by version {settings.game_version} of {settings.game}"
+        unlike = f"{played}, this arena has version {game.version}"
     elif settings.holes is not UNSET and settings.holes != HOLES:
         unlike = f"played over {settings.holes} holes, this arena plays {HOLES}"
     elif settings.evaluator and settings.evaluator != mine:
-        unlike = (
-            f"luck was measured by {settings.evaluator}, this arena's evaluator is {mine or 'none'}"
-        )
+        measured = f"luck was measured by {settings.evaluator}"
+        unlike = f"{measured}, this arena's evaluator is {mine or 'none'}"
     if unlike:
         by = f", {event.machine.arena}" if event.machine.arena else ""
         raise UserError(f"{folder}: {unlike}; verify it with the arena that it was played with{by}")
@@ -146,5 +142,4 @@ def _check_state(event: Event) -> None:
             raise _differs(what, expected, found)
 
 
-def _differs(what: str, expected: str, found: str) -> DiffersError:
-    return DiffersError(differs(what, expected, found, file=EVENT))
+_differs = functools.partial(refused, file=EVENT)

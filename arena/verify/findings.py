@@ -53,6 +53,10 @@ class DiffersError(Exception):
         self.difference = difference
 
 
+def refused(what: str, expected: object, found: object, **place: Any) -> DiffersError:  # noqa: ANN401 - as above
+    return DiffersError(differs(what, expected, found, **place))
+
+
 def shown(value: object) -> str:
     """A value as JSON, cut if it is long."""
     text = value if isinstance(value, str) else msgspec.json.encode(value).decode()

@@ -19,7 +19,7 @@ from arena.store.files import UNDECODABLE, open_regular
 from arena.store.lines import LOG, decode, encode
 from arena.validate import record_fault
 from arena.verify.event import VerifiedEvent
-from arena.verify.findings import Difference, DiffersError, differs, unlike_bytes
+from arena.verify.findings import Difference, DiffersError, refused, unlike_bytes
 from arena.verify.records import RecordCheck
 
 # Some hundred matches a part: half a second's work, and little to keep of each.
@@ -76,46 +76,33 @@ class PartReader:
                 first = first or found
                 continue
             if place is not None:
-                summary, faulted = pack_summary(record), bool(record.faults)
-                kept.append(
-                    VerifiedRecord(
-                        lines,
-                        line.start,
-                        record.id,
-                        place,
-                        record.attempt,
-                        record.series,
-                        summary,
-                        faulted,
-                    )
-                )
+                name, attempt, series = record.id, record.attempt, record.series
+                played = pack_summary(record), bool(record.faults)
+                at = lines, line.start, name, place
+                kept.append(VerifiedRecord(*at, attempt, series, *played))
         return LogPart(lines, torn, moves, kept, differing, first)
 
     def _record(self, line: LogLine) -> MatchRecord:
         """The record of a line; from rule 2 on a line is what encoding its record gives."""
         if line.body is None:
-            raise _differs("checksum", "one that fits the line", "another: the line is damaged")
+            raise refused("checksum", "one that fits the line", "another: the line is damaged")
         try:
             record = decode(line.body)
         except UNDECODABLE as error:
-            raise _differs("line", _OURS, str(error)) from None
+            raise refused("line", _OURS, str(error)) from None
         if self._spelled and (right := encode(record)) != line.body:
-            raise _differs("spelling", *unlike_bytes(right, line.body), match=record.id)
+            raise refused("spelling", *unlike_bytes(right, line.body), match=record.id)
         return record
 
     def _place(self, record: MatchRecord) -> int | None:
         """The place of a true record in the schedule; None while the secret is unknown."""
         if wrong := record_fault(record, self._entrants):
-            raise _differs("line", _OURS, wrong, match=record.id)
+            raise refused("line", _OURS, wrong, match=record.id)
         if self._check is not None:
             return self._check.place(record)
         if (right := record.computed_digest()) != record.digest:
-            raise _differs("digest", right, record.digest, match=record.id)
+            raise refused("digest", right, record.digest, match=record.id)
         return None
-
-
-def _differs(what: str, expected: str, found: str, match: str = "") -> DiffersError:
-    return DiffersError(differs(what, expected, found, match=match))
 
 
 _encode = msgspec.msgpack.Encoder().encode

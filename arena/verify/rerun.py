@@ -81,20 +81,11 @@ def play_again(folder: Path, options: RerunOptions, jobs: int, notify: Notify) -
     private = read_private(folder)
     with in_use(default_cache()) as cache:
         sources = _sources(options.bots, event.entrants, cache, private.sources if private else {})
-        roster = restore(
-            [(entrant, sources.get(entrant.id, "")) for entrant in entrants],
-            cache=cache,
-            folder=folder,
-        )
-        settings = event.settings
-        workshop = Workshop(
-            settings,
-            notify,
-            folder,
-            sandbox=options.sandbox,
-            way_out="they must be as they were; say where they are: "
-            f"{command_line('verify', folder)} BOT... --rerun {number}",
-        )
+        bots = [(entrant, sources.get(entrant.id, "")) for entrant in entrants]
+        roster, settings = restore(bots, cache=cache, folder=folder), event.settings
+        command = f"{command_line('verify', folder)} BOT... --rerun {number}"
+        way_out = f"they must be as they were; say where they are: {command}"
+        workshop = Workshop(settings, notify, folder, sandbox=options.sandbox, way_out=way_out)
         ready, _ = workshop.enter(roster)
         workshop.start(context_of(settings, secret, ready, workshop.backend))
         config = worker_config(event, secret, ready, workshop.backend)
@@ -194,11 +185,8 @@ def _differences(
 ) -> Iterator[Difference]:
     for chosen in drawn:
         name = chosen.series.id
-        recorded = {
-            record.id: record
-            for record in records_of_series(folder, name, event)
-            if record.attempt == chosen.attempt
-        }
+        every = records_of_series(folder, name, event)
+        recorded = {record.id: record for record in every if record.attempt == chosen.attempt}
         for match, record in played[name].items():
             # One that was not recorded was void: a bot at its table had been withdrawn.
             if match in recorded and (found := _difference(event, secret, recorded[match], record)):
@@ -222,10 +210,7 @@ def _difference(
 
 
 def _failed(record: MatchRecord) -> str:
-    failed = [
-        f"{record.seats[fault.seat]}: {fault.kind.value} on hole {fault.hole}"
-        for fault in record.faults
-    ]
+    failed = (f"{record.seats[f.seat]}: {f.kind.value} on hole {f.hole}" for f in record.faults)
     return "; ".join(failed) or "none"
 
 
@@ -237,10 +222,7 @@ def _mover(event: Event, secret: bytes, record: MatchRecord, hole: int, move: in
         if (followed.holes, len(followed.moves)) == (hole, move):
             seats.append(moved.seat)
 
-    replay_moves(
-        record,
-        game=ObservedGame(registry.game(event.settings.game), moved),
-        deals=Deals(with_beacon(secret, event.beacon)),
-        settings=event.settings,
-    )
+    game = ObservedGame(registry.game(event.settings.game), moved)
+    deals = Deals(with_beacon(secret, event.beacon))
+    replay_moves(record, game=game, deals=deals, settings=event.settings)
     return seats[0] if seats else None

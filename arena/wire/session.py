@@ -199,9 +199,8 @@ class BotSession(Framer):
         try:
             answer = _decode_answer(line)
         except msgspec.ValidationError as error:
-            text = (
-                f'{error}; an answer is {{"turn":"{self._turn}","move":"…"}} (or was this unasked?)'
-            )
+            right = f'{{"turn":"{self._turn}","move":"…"}}'
+            text = f"{error}; an answer is {right} (or was this unasked?)"
             return self._fault(FaultKind.MALFORMED, text, line)
         except (msgspec.DecodeError, UnicodeDecodeError):
             text = "not JSON; standard output is for answers alone, log to standard error"

@@ -141,7 +141,7 @@ class Played:
 
     def _prepared(self) -> bool:
         def prepare() -> Outcome:
-            prepare_event(self._entry(first), first, self._session(), None)
+            prepare_event(self._entry(first), first, None, self._session())
             return Outcome(folder=first, event=read_event(first), complete=True)
 
         if self._scenario.kind == "prepared":
