@@ -14,15 +14,7 @@ import unicodedata
 import msgspec
 from msgspec import UNSET
 
-from arena.model import (
-    Entrant,
-    Event,
-    MatchRecord,
-    RatingSettings,
-    Settings,
-    TrialSettings,
-    label_fault,
-)
+from arena.model import Entrant, Event, MatchRecord, Settings, TrialSettings, label_fault
 
 _HASH = re.compile(r"[0-9a-z]{0,64}")
 _SECRET = re.compile(r"([0-9a-f]{64})?")
@@ -52,7 +44,7 @@ def event_fault(event: Event) -> str:
         return "its commitment is no hash"
     if not _SECRET.fullmatch(event.secret):
         return "its secret is not 64 hex digits"
-    return _rating_fault(event.settings.rating) or _rule_fault(event)
+    return _rating_fault(event.settings) or _rule_fault(event)
 
 
 def _rule_fault(event: Event) -> str:
@@ -81,8 +73,9 @@ def _entrant_fault(entrant: Entrant) -> str:
     return ""
 
 
-def _rating_fault(rating: RatingSettings) -> str:
-    """Why ratings can't be computed with these constants; empty if they can."""
+def _rating_fault(settings: Settings) -> str:
+    """Why ratings can't be computed with its constants; empty if they can."""
+    rating = settings.rating
     wrong = f"its rating: sigma {rating.sigma:g} is more than"
     if rating.sigma > _MOST_BETAS * rating.beta:
         return f"{wrong} {_MOST_BETAS} times beta {rating.beta:g}"

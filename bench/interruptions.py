@@ -24,7 +24,7 @@ import time
 from collections import Counter
 from pathlib import Path
 
-from arena.store import strip_checksum
+from arena.store.lines import strip_checksum
 from arena.store.index import Index
 
 BOTS = Path(__file__).parent / "bots"

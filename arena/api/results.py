@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import msgspec
 
@@ -19,26 +19,9 @@ from arena.api.paths import PathName, folder_paths
 from arena.event.epochs import epochs_of
 from arena.event.rerate import EVERYTHING, RateOptions, rate_events
 from arena.event.results import Counts, announce_reading, table_of
-from arena.event.search import (
-    BotMatches,
-    Search,
-    SearchResult,
-    counted_record,
-    record_of_attempt,
-    search_matches,
-)
+from arena.event.search import BotMatches, Search, SearchResult, counted_record, search_matches
 from arena.machine import Notify, ignore_notes
-from arena.model import (
-    ADJUSTED,
-    RESULTS,
-    Entrant,
-    Event,
-    MatchRecord,
-    Settings,
-    Standing,
-    Table,
-    UserError,
-)
+from arena.model import Entrant, Event, MatchRecord, RateOn, Settings, Standing, Table, UserError
 from arena.registry import render
 from arena.replay.steps import MatchSteps, unfold
 
@@ -59,8 +42,9 @@ def rate(
 ) -> Table:
     """Rate the events in some folders together, with their epochs, from their logs."""
     paths = folder_paths(folders)
-    if options.rate_on not in (None, RESULTS, ADJUSTED):
-        raise UserError(f"--rate-on {options.rate_on}: there are {RESULTS} and {ADJUSTED}")
+    if options.rate_on not in (None, *get_args(RateOn)):
+        known = " and ".join(get_args(RateOn))
+        raise UserError(f"--rate-on {options.rate_on}: there are {known}")
     announce_reading(notify, *paths)
     return rate_events(paths, options)
 
@@ -138,9 +122,7 @@ class EventResults:
 
     def match(self, match: str, *, attempt: int | None = None) -> MatchRecord:
         """A match by its id or a beginning of it: the playing that counts, or an `attempt`."""
-        if attempt is None:
-            return counted_record(self.folder, match, self._notify, self.event)
-        return record_of_attempt(self.folder, match, attempt, self._notify, self.event)
+        return counted_record(self.folder, match, self._notify, self.event, attempt)
 
     def search(
         self, search: Search, *, everything: bool = False, limit: int | None = None

@@ -12,7 +12,7 @@ from arena.event.session import Session
 from arena.event.workshop import Workshop, join_rosters
 from arena.formats.trial import CHUNK, FORFEITS, SKEW
 from arena.machine.preflight import SETTINGS
-from arena.model import Entrant, Frozen, TrialSettings, TrialVerdict, UserError
+from arena.model import Entrant, Frozen, TrialVerdict, UserError
 from arena.store import claim_folder
 
 
@@ -45,7 +45,7 @@ def compare_bots(
     with claim_folder(out) as folder, in_use(cache):
         roster, contender = _both(old, new, cache)
         options = replace(options, seats=2, tables=None, deals=CHUNK, series=CHUNK)
-        tested = TrialSettings(new=contender, forfeits=FORFEITS, skew=SKEW, **asdict(trial))
+        tested = {"new": contender, "forfeits": FORFEITS, "skew": SKEW, **asdict(trial)}
         settings = options.settings(notify, trial=tested)
         if not roster.problems and len(roster.candidates) == 2:
             one, other = (candidate.entrant for candidate in roster.candidates)

@@ -6,8 +6,6 @@
 from collections.abc import Mapping
 
 import msgspec
-from msgspec import UNSET
-from msgspec.structs import asdict
 
 from arena import registry
 from arena.executors.cluster import ClusterOptions
@@ -15,17 +13,7 @@ from arena.formats import settings_members
 from arena.games import Game
 from arena.luck import evaluator_name
 from arena.machine import Notify, ignore_notes
-from arena.model import (
-    ADJUSTED,
-    RESULTS,
-    STATED,
-    Frozen,
-    Limits,
-    RateOn,
-    Settings,
-    TrialSettings,
-    UserError,
-)
+from arena.model import ADJUSTED, RESULTS, STATED, Frozen, Limits, RateOn, Settings, UserError
 
 _OF_A_MATCH = ("game", "playoff", "freeze", "limits")
 _AS_THEY_ARE = (*_OF_A_MATCH, "seats", "deals", "tables", "same_author", "series")
@@ -157,9 +145,9 @@ class EventOptions(Frozen, frozen=True, kw_only=True):
         return name
 
     def settings(
-        self, notify: Notify = ignore_notes, *, trial: TrialSettings | None = None
+        self, notify: Notify = ignore_notes, *, trial: Mapping[str, str | float] | None = None
     ) -> Settings:
-        """The settings of an event. Its heroes are known only when the bots are."""
+        """The settings of an event; `trial`: options of a trial. Heroes follow with the bots."""
         name = "trial" if trial else self._schedule()
         limits = self.limits
         if limits.move_ms > limits.match_ms:
@@ -178,9 +166,9 @@ class EventOptions(Frozen, frozen=True, kw_only=True):
             what = "a race rates on results and needs many more matches"
             notify(f"note: without its luck measured, {what}")
         kind = registry.format_class(name)
-        own = asdict(trial) if trial else {"budget": self.budget, "close": self.close}
-        own = {key: value for key, value in own.items() if value not in {None, UNSET}}
-        members = settings_members(kind, name, own | dict(self.schedule_options))
+        race = {"budget": self.budget, "close": self.close}
+        own = trial or {key: value for key, value in race.items() if value is not None}
+        members = settings_members(kind, name, {**own, **self.schedule_options})
         settings = Settings(
             **{each: getattr(self, each) for each in _AS_THEY_ARE},
             game_version=rules.version,

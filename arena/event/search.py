@@ -80,9 +80,11 @@ def record_of_attempt(
 
 
 def counted_record(
-    folder: Path, match: str, notify: Notify, event: Event | None = None
+    folder: Path, match: str, notify: Notify, event: Event | None = None, attempt: int | None = None
 ) -> MatchRecord:
-    """The record of a match that counts, or the last if none does."""
+    """The record of a match that counts, or the last if none does; or that of an `attempt`."""
+    if attempt is not None:
+        return record_of_attempt(folder, match, attempt, notify, event)
     found = records_of(folder, match, notify, event)
     if len(found) == 1:
         return found[0]

@@ -22,17 +22,7 @@ from arena.executors.cores import one_core
 from arena.games import Game
 from arena.games.observer import Observer
 from arena.machine import Notify
-from arena.model import (
-    Bot,
-    Entrant,
-    Frozen,
-    MatchRecord,
-    MatchSpec,
-    Series,
-    Settings,
-    UserError,
-    match_id,
-)
+from arena.model import Bot, Entrant, Frozen, MatchRecord, MatchSpec, Series, UserError, match_id
 from arena.referee import Referee
 
 PAIRING = "match"  # not derived from the bots: the same number deals the same cards to any bots
@@ -68,8 +58,11 @@ def play_match(
     policies = {seat: bot for seat, bot in enumerate(bots) if not isinstance(bot, Path)}
     if not paths:
         _refuse_number(bots, Roster(), rules)
-        settings = options.settings(len(bots), notify)
-        record = _between_functions(_spec(bots, options.deal), settings, policies, options, watch)
+        settings, spec = options.settings(len(bots), notify), _spec(bots, options.deal)
+        deals, seats = Deals(secret_from_seed(options.seed)), spec.seats
+        with watch(seats, lambda _: None) if watch else nullcontext() as onlooker:
+            referee = Referee(spec, game=rules, deals=deals, settings=settings, onlooker=onlooker)
+            record = play_out(referee, seats, [policies[seat] for seat in range(len(policies))])
         return SingleMatch(record=record, options=options, sandbox="")
     with in_use(default_cache()) as cache:
         roster = seat_bots(paths, cache, _numbered)
@@ -107,19 +100,6 @@ def _spec(bots: Sequence[Path | Policy], deal: int, ready: Iterable[Bot] = ()) -
             seats.insert(seat, f"{name}@{seat}")
     same = {"id": match_id(PAIRING, deal, 0), "series": PAIRING, "pairing": PAIRING}
     return MatchSpec(**same, deal=deal, rotation=0, seats=tuple(seats))
-
-
-def _between_functions(
-    spec: MatchSpec,
-    settings: Settings,
-    policies: Mapping[int, Policy],
-    options: MatchOptions,
-    watch: Watch | None,
-) -> MatchRecord:
-    game, deals = registry.game(options.game), Deals(secret_from_seed(options.seed))
-    with watch(spec.seats, lambda _: None) if watch else nullcontext() as onlooker:
-        referee = Referee(spec, game=game, deals=deals, settings=settings, onlooker=onlooker)
-        return play_out(referee, spec.seats, [policies[seat] for seat in range(len(policies))])
 
 
 def _play(

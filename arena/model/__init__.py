@@ -22,18 +22,7 @@ from arena.model.event import (
     NotRun,
     label_fault,
 )
-from arena.model.fields import (
-    Bytes,
-    Count,
-    Frozen,
-    Milliseconds,
-    Rating,
-    Score,
-    Seat,
-    Text,
-    canonical,
-    sha256_hex,
-)
+from arena.model.fields import Frozen, canonical, sha256_hex
 from arena.model.records import (
     MOST_ATTEMPTS,
     Block,

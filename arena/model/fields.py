@@ -36,10 +36,3 @@ Milliseconds = Annotated[int, Meta(ge=1, le=1_000_000_000)]
 Bytes = Annotated[int, Meta(ge=0, le=1 << 30)]
 Rating = Annotated[float, Meta(ge=-1e6, le=1e6)]
 Width = Annotated[float, Meta(ge=1e-3, le=1e6)]
-OptionValue = (
-    bool
-    | Annotated[int, Meta(ge=-1_000_000_000, le=1_000_000_000)]
-    | Annotated[float, Meta(ge=-1e9, le=1e9)]
-    | Label
-)
-BySeat = Meta(max_length=8)

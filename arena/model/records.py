@@ -10,18 +10,9 @@ from typing import Annotated, Any
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
-from arena.model.fields import (
-    Amount,
-    BySeat,
-    Count,
-    Frozen,
-    Label,
-    Score,
-    Seat,
-    canonical,
-    sha256_hex,
-)
+from arena.model.fields import Amount, Count, Frozen, Label, Score, Seat, canonical, sha256_hex
 
+BySeat = Meta(max_length=8)
 MOST_ATTEMPTS = 1_000  # at a series: what cuts it short so often would do so for ever
 
 

@@ -10,16 +10,13 @@ from typing import Annotated, Any, Literal
 
 from msgspec import UNSET, Meta, UnsetType
 
-from arena.model.fields import (
-    Bytes,
-    Count,
-    Frozen,
-    Label,
-    Milliseconds,
-    OptionValue,
-    Rating,
-    Text,
-    Width,
+from arena.model.fields import Bytes, Count, Frozen, Label, Milliseconds, Rating, Text, Width
+
+OptionValue = (
+    bool
+    | Annotated[int, Meta(ge=-1_000_000_000, le=1_000_000_000)]
+    | Annotated[float, Meta(ge=-1e9, le=1e9)]
+    | Label
 )
 
 DERIVATION = 2

@@ -17,11 +17,8 @@ believed, and never ignored in silence.
 
 from arena.store.folder import (
     Announced,
-    EventFile,
-    OtherVersionError,
     Private,
     claim_folder,
-    decode_event_file,
     is_results_folder,
     others_read_private,
     prepare,
@@ -30,17 +27,8 @@ from arena.store.folder import (
     read_private,
     secret_of,
     staged_folder,
-    write_atomically,
 )
-from arena.store.lines import (
-    Head,
-    LogLine,
-    add_checksum,
-    canonical_line,
-    read_lines,
-    record_line,
-    strip_checksum,
-)
+from arena.store.lines import Head, add_checksum, canonical_line, read_lines, record_line
 from arena.store.lock import await_writer, writer
 from arena.store.log_reader import (
     DamagedError,

@@ -19,16 +19,10 @@ from arena.games import Game
 from arena.luck import evaluator_name
 from arena.model import Event, UserError, canonical
 from arena.referee import HOLES
-from arena.store import (
-    Announced,
-    EventFile,
-    OtherVersionError,
-    decode_event_file,
-    read_event_file,
-    read_private,
-    strip_checksum,
-)
+from arena.store import Announced, read_event_file, read_private
 from arena.store.files import read_small
+from arena.store.folder import EventFile, OtherVersionError, decode_event_file
+from arena.store.lines import strip_checksum
 from arena.verify.findings import EVENT, refused, unlike_bytes
 
 _SECRET = re.compile(r"[0-9a-f]{64}")

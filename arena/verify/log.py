@@ -14,9 +14,8 @@ from msgspec.structs import replace
 from arena.executors.ordered_pool import map_ordered
 from arena.model import MatchRecord
 from arena.ratings.archive import pack_summary
-from arena.store import LogLine, read_lines
 from arena.store.files import UNDECODABLE, open_regular
-from arena.store.lines import LOG, decode, encode
+from arena.store.lines import LOG, LogLine, decode, encode, read_lines
 from arena.validate import record_fault
 from arena.verify.event import VerifiedEvent
 from arena.verify.findings import Difference, DiffersError, refused, unlike_bytes

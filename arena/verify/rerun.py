@@ -25,17 +25,7 @@ from arena.executors.local import LocalExecutor
 from arena.games.observer import ObservedGame, ObservedMove
 from arena.machine import Notify
 from arena.machine.facts import worker_config
-from arena.model import (
-    Block,
-    Entrant,
-    Event,
-    Frozen,
-    HostError,
-    MatchRecord,
-    Series,
-    UserError,
-    sha256_hex,
-)
+from arena.model import Block, Entrant, Event, HostError, MatchRecord, Series, UserError, sha256_hex
 from arena.ratings.counts import CountedSeries
 from arena.ratings.incremental import Counting
 from arena.replay.moves import replay_moves
@@ -48,7 +38,7 @@ from arena.verify.records import unlike
 _HASH_SHOWN = 12
 
 
-class RerunOptions(Frozen, frozen=True, kw_only=True):
+class RerunOptions(msgspec.Struct, frozen=True, kw_only=True):
     """Matches that the bots play again."""
 
     matches: int

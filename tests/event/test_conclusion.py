@@ -9,7 +9,8 @@ from arena.cli import commands
 from arena.event.session import conclude
 from arena.event.tournament import Tournament
 from arena.model import canonical
-from arena.store import Private, Store, read_event, secret_of, write_atomically
+from arena.store import Private, Store, read_event, secret_of
+from arena.store.folder import write_atomically
 from arena.terminal.progress import progress
 
 STEPS = ("fsync", "replace", "unlink", "open")

@@ -34,7 +34,8 @@ from arena.model import (
     UserError,
     canonical,
 )
-from arena.store import Private, Store, add_checksum, read_event, read_event_file, write_atomically
+from arena.store import Private, Store, add_checksum, read_event, read_event_file
+from arena.store.folder import write_atomically
 from arena.verify.whole import verify
 
 from .conftest import SECRET, lines, make, restate, rewrite
