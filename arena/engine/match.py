@@ -192,12 +192,9 @@ class Match:
         self._seated = seated
         self._asked = -1  # the seat that is asked now; -1: none
         self._accounts = [TimeAccount(context.settings.limits) for _ in spec.seats]
+        game, deals, settings = context.game, context.deals, context.settings
         self._referee = Referee(
-            spec,
-            game=context.game,
-            deals=context.deals,
-            settings=context.settings,
-            onlooker=context.onlooker,
+            spec, game=game, deals=deals, settings=settings, onlooker=context.onlooker
         )
         self._fallen: dict[int, tuple[str, FaultHost]] = {}
         """By seat that has failed: the end of its stderr, and the host's state at that time."""

@@ -33,6 +33,8 @@ from arena.model import Bot, Event, Frozen, Series, Settings, UserError
 from arena.store import Private, Store, claim_folder, prepare, staged_folder
 from arena.system import clock, randomness
 
+Settle = Callable[[Sequence[Bot]], Settings]
+
 
 class Forecast(Frozen, frozen=True, kw_only=True):
     """The number of matches that would be played, and how long they take."""
@@ -98,13 +100,7 @@ class Prepared(Frozen, frozen=True, kw_only=True):
     """Those that are decided: of a race, the first ones."""
 
 
-def new_event(
-    roster: Roster,
-    workshop: Workshop,
-    settle: Callable[[Sequence[Bot]], Settings],
-    *,
-    seed: str | None,
-) -> NewEvent:
+def new_event(roster: Roster, workshop: Workshop, settle: Settle, *, seed: str | None) -> NewEvent:
     """Build and start the bots, and choose a secret. `settle`: from the bots to the settings."""
     built, not_run = workshop.enter(roster)
     ready = sorted(built, key=lambda bot: bot.entrant.id)

@@ -210,11 +210,7 @@ def _event_key(spec: MatchSpec) -> int:
 
 
 def _selected(
-    event: Event,
-    chosen: Sequence[_RatedEvent],
-    gone: Sequence[str],
-    wanted: RateOptions,
-    parted: int,
+    event: Event, chosen: Sequence[_RatedEvent], gone: list[str], wanted: RateOptions, parted: int
 ) -> Iterator[str]:
     rate_on = event.settings.rate_on
     if any(each.event.settings.rate_on != rate_on for each in chosen):

@@ -13,7 +13,7 @@ to a worker either its reports are passed on, once, or that it is void.
 
 import math
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import msgspec
@@ -214,13 +214,7 @@ class _Round:
         return blocks
 
     async def _play(
-        self,
-        node: Node,
-        slot: int,
-        core: int | None,
-        blocks: Sequence[QueuedBlock],
-        *,
-        try_core: bool,
+        self, node: Node, slot: int, core: int | None, blocks: list[QueuedBlock], *, try_core: bool
     ) -> int:
         """Play the next series of these blocks: how many matches that were."""
         jobs = self._jobs(blocks, try_core=try_core)
@@ -254,7 +248,7 @@ class _Round:
         return count
 
     def _jobs(
-        self, blocks: Sequence[QueuedBlock], *, try_core: bool
+        self, blocks: list[QueuedBlock], *, try_core: bool
     ) -> dict[str, tuple[QueuedBlock, Job]]:
         """What is to be played of these blocks, by the ids of the series."""
         jobs: dict[str, tuple[QueuedBlock, Job]] = {}
@@ -267,11 +261,7 @@ class _Round:
         return jobs
 
     def _take(
-        self,
-        node: Node,
-        slot: int,
-        jobs: dict[str, tuple[QueuedBlock, Job]],
-        played: Sequence[Report],
+        self, node: Node, slot: int, jobs: dict[str, tuple[QueuedBlock, Job]], played: list[Report]
     ) -> int:
         """Report what was played, and remove it from the jobs: how many matches that were."""
         count = 0

@@ -38,11 +38,8 @@ def parse_report(line: bytes) -> Report:
     if line.startswith(SERIES_END):
         return _decode_end(line)
     encoded, _, stderr = line.partition(TAB)
-    return FinishedMatch(
-        record=_decode_record(encoded),
-        stderr=_decode_stderr(stderr) if stderr else {},
-        encoded=encoded,
-    )
+    said = _decode_stderr(stderr) if stderr else {}
+    return FinishedMatch(record=_decode_record(encoded), stderr=said, encoded=encoded)
 
 
 class LocalExecutor:

@@ -20,17 +20,16 @@ from arena.validate import record_fault
 _WORTH_AN_INDEX = 1 << 20
 _NUL = b"\0"  # sorts before everything that can follow in a longer id
 
+Wanted = Callable[[Head], bool]
+Damaged = Callable[[int], None]
+
 
 class DamagedError(UserError):
     """A log has a damaged line."""
 
 
 def read_records(
-    folder: Path,
-    event: Event | None = None,
-    *,
-    start: int = 0,
-    damaged: Callable[[int], None] | None = None,
+    folder: Path, event: Event | None = None, *, start: int = 0, damaged: Damaged | None = None
 ) -> Iterator[MatchRecord]:
     """Every record of a log, counted or not, in the order of the file. Streams.
 
@@ -42,11 +41,7 @@ def read_records(
 
 
 def read_placed(
-    folder: Path,
-    event: Event | None = None,
-    *,
-    start: int = 0,
-    damaged: Callable[[int], None] | None = None,
+    folder: Path, event: Event | None = None, *, start: int = 0, damaged: Damaged | None = None
 ) -> Iterator[tuple[int, MatchRecord]]:
     """The same, each record with the byte at which its line begins."""
     entrants = _entrants(folder, event)
@@ -54,9 +49,7 @@ def read_placed(
         yield place, _record(folder, entrants, place, body)
 
 
-def read_some(
-    folder: Path, wanted: Callable[[Head], bool], event: Event | None = None
-) -> Iterator[MatchRecord]:
+def read_some(folder: Path, wanted: Wanted, event: Event | None = None) -> Iterator[MatchRecord]:
     """The wanted records of a log, in the order of the file. Streams."""
     entrants = _entrants(folder, event)
     for start, body in _bodies(folder, read_lines(folder)):
@@ -64,17 +57,13 @@ def read_some(
             yield _record(folder, entrants, start, body)
 
 
-def read_by_id(
-    folder: Path, wanted: Callable[[Head], bool], event: Event | None = None
-) -> Iterator[MatchRecord]:
+def read_by_id(folder: Path, wanted: Wanted, event: Event | None = None) -> Iterator[MatchRecord]:
     """The wanted records of a log, sorted by their ids. Keeps some 80 bytes of each."""
     return read_counted(folder, lambda _: wanted, event)
 
 
 def read_counted(
-    folder: Path,
-    count: Callable[[Iterator[MatchRecord]], Callable[[Head], bool]],
-    event: Event | None = None,
+    folder: Path, count: Callable[[Iterator[MatchRecord]], Wanted], event: Event | None = None
 ) -> Iterator[MatchRecord]:
     """The same of a log that is opened once; `count` may go through all records first, to tell
     which are wanted.
@@ -125,7 +114,7 @@ def log_size(folder: Path) -> int:
 
 
 def _bodies(
-    folder: Path, lines: Iterable[LogLine], damaged: Callable[[int], None] | None = None
+    folder: Path, lines: Iterable[LogLine], damaged: Damaged | None = None
 ) -> Iterator[tuple[int, bytes]]:
     """The whole lines of a log, each with where it begins."""
     for line in lines:
