@@ -160,7 +160,7 @@ def compare(
     progress: Progress | None = None,
 ) -> Comparison:
     """Play `new` against `old` until it is known whether `new` is better."""
-    act = partial(compare_bots, bot_path(old), bot_path(new), event, trial, out=_path(out))
+    act = partial(compare_bots, [bot_path(old), bot_path(new)], event, trial, _path(out))
     return _blocking(act, options, progress)
 
 

@@ -189,7 +189,7 @@ class Match:
     ) -> None:
         self._pipes = pipes
         self._freeze = context.settings.freeze
-        self._seated = seated
+        self._seated, self._names = seated, spec.seats
         self._asked = -1  # the seat that is asked now; -1: none
         self._accounts = [TimeAccount(context.settings.limits) for _ in spec.seats]
         game, deals, settings = context.game, context.deals, context.settings

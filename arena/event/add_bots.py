@@ -132,7 +132,6 @@ def _named(again: Mapping[str, tuple[str, str]]) -> str:
 
 
 def _refuse_missing(folder: Path, field: Sequence[Entrant], old: Roster) -> None:
-    """UserError if a bot of the event can't play again."""
     here = {candidate.entrant.id for candidate in old.candidates}
     names = {printable(entrant.id) for entrant in field if entrant.id not in here}
     # A problem with a path differs from a bot whose place is unknown.

@@ -32,18 +32,12 @@ class Comparison(Frozen, frozen=True, kw_only=True):
 
 
 def compare_bots(
-    old: Path,
-    new: Path,
-    options: EventOptions,
-    trial: TrialOptions,
-    session: Session,
-    *,
-    out: Path | None = None,
+    bots: list[Path], options: EventOptions, trial: TrialOptions, out: Path | None, session: Session
 ) -> Comparison:
-    """Play `new` against `old` until it is known whether `new` is better."""
+    """Play the second bot against the first until it is known whether it is better."""
     cache, notify, run = default_cache(), session.progress.say, session.options
     with claim_folder(out) as folder, in_use(cache):
-        roster, contender = _both(old, new, cache)
+        roster, contender = _both(bots, cache)
         options = replace(options, seats=2, tables=None, deals=CHUNK, series=CHUNK)
         tested = {"new": contender, "forfeits": FORFEITS, "skew": SKEW, **asdict(trial)}
         settings = options.settings(notify, trial=tested)
@@ -69,10 +63,10 @@ def compare_bots(
     return Comparison(old=first, new=second, outcome=outcome)
 
 
-def _both(old: Path, new: Path, cache: Path) -> tuple[Roster, str]:
+def _both(bots: list[Path], cache: Path) -> tuple[Roster, str]:
     """The two bots, with ids that tell them apart; and the new one's."""
-    rosters = [load([path], cache=cache) for path in (old, new)]
-    for path, roster in zip((old, new), rosters, strict=True):
+    rosters = [load([path], cache=cache) for path in bots]
+    for path, roster in zip(bots, rosters, strict=True):
         if len(roster.candidates) > 1:
             raise UserError(f"{printable(path)} holds several bots; name one of them")
     candidates = [candidate for roster in rosters for candidate in roster.candidates]

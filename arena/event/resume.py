@@ -32,7 +32,6 @@ MOST_JOBS = 4  # a core; more workers only wait for each other
 def run_prepared(
     folder: Path, session: Session, *, beacon: str | None = None, shard: str | None = None
 ) -> Outcome:
-    """Play a prepared event, or one shard of it ("2/5")."""
     part = "" if shard is None else str(Shard.parse(shard))
     owned = _owned(folder, session.progress)
     event, secret = owned.event, owned.secret

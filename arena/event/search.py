@@ -194,8 +194,6 @@ SORTS: Mapping[str, Callable[[int, int], int]] = {
 
 
 class SearchResult(Frozen, frozen=True, kw_only=True):
-    """Matches that a search has found."""
-
     records: tuple[tuple[MatchRecord, bool], ...]  # those to be shown, with whether they count
     matches: int
 

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, closing, nullcontext
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import trio
 from msgspec.structs import replace
@@ -11,10 +12,9 @@ from msgspec.structs import replace
 from arena import registry
 from arena.bots import Roster, default_cache, in_use
 from arena.deals import Deals, secret_from_seed
-from arena.engine.contestant import Contestant
 from arena.engine.in_process import Policy, move_by_policy, play_out
 from arena.engine.match import FinishedMatch, Match, MatchContext, play_series
-from arena.engine.pipes import Pipes, open_pipes
+from arena.engine.pipes import open_pipes
 from arena.engine.recorder import Recorder, open_tapped_pipes
 from arena.event.options import MatchOptions
 from arena.event.workshop import context_of, match_bots, seat_bots
@@ -115,7 +115,7 @@ def _play(
             with watch(spec.seats, table.look) if watch else nullcontext() as onlooker:
                 watched = replace(context, onlooker=onlooker)
                 series = Series(id=PAIRING, matches=(spec,))
-                match = partial(_PolicyMatch, policies=policies)
+                match = partial(_PolicyMatch, policies)
                 games = play_series(table, watched, series, match=match)
                 (played,) = [one async for one in games]
                 return played
@@ -136,16 +136,8 @@ def _play(
 class _PolicyMatch(Match):
     """A match in which functions of this process have some of the seats."""
 
-    def __init__(
-        self,
-        table: Pipes,
-        context: MatchContext,
-        spec: MatchSpec,
-        seated: Mapping[int, Contestant],
-        policies: Mapping[int, Policy],
-    ) -> None:
-        super().__init__(table, context, spec, seated)
-        self._names = spec.seats
+    def __init__(self, policies: Mapping[int, Policy], *match: Any) -> None:  # noqa: ANN401 - of a Match
+        super().__init__(*match)
         self._policies = policies
 
     async def ask_other(self, seat: int) -> str:

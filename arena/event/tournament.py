@@ -40,8 +40,6 @@ class Watcher(Protocol):
 
 
 class Tournament:
-    """An event being played into a store."""
-
     def __init__(
         self, store: Store, secret: bytes, watcher: Watcher, schedule: Format | None = None
     ) -> None:

@@ -31,7 +31,6 @@ class CoreTrial(Frozen, frozen=True, kw_only=True):
 
     @property
     def free(self) -> bool:
-        """Whether no other work takes it."""
         return self.share >= SHARE
 
 

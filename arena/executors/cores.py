@@ -18,7 +18,6 @@ CPU = "cpu"
 
 
 def cores() -> list[int]:
-    """The cores that this process may run on."""
     return sorted(os.sched_getaffinity(0))
 
 

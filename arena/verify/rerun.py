@@ -36,6 +36,7 @@ from arena.verify.findings import Difference, differs
 from arena.verify.records import unlike
 
 _HASH_SHOWN = 12
+_Played = dict[str, dict[str, MatchRecord]]
 
 
 class RerunOptions(msgspec.Struct, frozen=True, kw_only=True):
@@ -62,8 +63,7 @@ def play_again(folder: Path, options: RerunOptions, jobs: int, notify: Notify) -
     number = options.matches
     seed = randomness.token_hex(4) if options.seed is None else options.seed
     event, counting = count_folder(folder)
-    secret = secret_of(folder, event)
-    drawn = list(_choose(counting, number, seed))
+    secret, drawn = secret_of(folder, event), list(_choose(counting, number, seed))
     wanted = {entrant for chosen in drawn for entrant in chosen.series.entrants}
     entrants = [entrant for entrant in event.entrants if entrant.id in wanted]
     if people := [plain(entrant.id) for entrant in entrants if not entrant.hash]:
@@ -121,11 +121,8 @@ def _sources(
         same = [entrant for entrant in entrants if entrant.hash == mine.hash]
         sources |= {entrant.id: candidate.source for entrant in same}
         if not same:
-            entered = [
-                f"{plain(entrant.id)} was entered as {entrant.hash[:_HASH_SHOWN]}…"
-                for entrant in entrants
-                if entrant.name == mine.name
-            ]
+            namesakes = [each for each in entrants if each.name == mine.name]
+            entered = (f"{plain(e.id)} was entered as {e.hash[:_HASH_SHOWN]}…" for e in namesakes)
             named = ", ".join(entered) or "it was not entered under this name"
             lines.append(
                 f"{plain(candidate.path)}: its content is no bot's of this event: {named}, "
@@ -136,12 +133,10 @@ def _sources(
     return sources
 
 
-async def _play(
-    executor: LocalExecutor, series: Sequence[Series]
-) -> dict[str, dict[str, MatchRecord]]:
+async def _play(executor: LocalExecutor, series: Sequence[Series]) -> _Played:
     """Every series by its id, match by match; one that the machine voids is played again."""
-    played: dict[str, dict[str, MatchRecord]] = {}
-    under_way: dict[str, dict[str, MatchRecord]] = {}
+    played: _Played = {}
+    under_way: _Played = {}
 
     def give_up(trouble: str) -> None:
         raise HostError(trouble)
@@ -167,11 +162,7 @@ async def _play(
 
 
 def _differences(
-    folder: Path,
-    event: Event,
-    secret: bytes,
-    drawn: Sequence[CountedSeries],
-    played: Mapping[str, Mapping[str, MatchRecord]],
+    folder: Path, event: Event, secret: bytes, drawn: Sequence[CountedSeries], played: _Played
 ) -> Iterator[Difference]:
     for chosen in drawn:
         name = chosen.series.id

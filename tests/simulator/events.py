@@ -134,7 +134,7 @@ class Played:
     def _trial(self) -> Outcome:
         trial = TrialOptions(budget=240, effect=4.0)
         options = EventOptions(luck=False, seed="simulated")
-        return compare_bots(*self._bots, options, trial, self._session(), out=self._folder).outcome
+        return compare_bots(self._bots, options, trial, self._folder, self._session()).outcome
 
     def _into(self) -> Outcome:
         return run_into(self._folder, [Path(NEWCOMER)], self._session(), seed="epoch")
