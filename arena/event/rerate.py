@@ -152,12 +152,16 @@ def _take(
     counting = counting_of(event, secret)
     damaged: list[int] = []
     outside = array("Q")
-    for start, record in _records(rated, wanted, damaged):
-        if reader is not None:
-            reader.record(counting, start, record)
-        counting.add(record)
-        if not wanted.when(record.ended):
-            outside.append(record_key(record))
+    skip = damaged.append if wanted.skip_damaged else None
+    try:
+        for start, record in read_placed(folder, event, damaged=skip):
+            if reader is not None:
+                reader.record(counting, start, record)
+            counting.add(record)
+            if not wanted.when(record.ended):
+                outside.append(record_key(record))
+    except DamagedError as error:
+        raise UserError(f"{error}; to rate what is whole: --skip-damaged") from None
     if damaged and schedule_of(event, secret).adaptive:
         raise UserError(
             f"{folder}: {event.settings.format} decides by results what is played next, so what "
@@ -182,16 +186,6 @@ def _take(
     if reader is not None:
         reader.event(folder, event, counting, damaged)
     return len(late)
-
-
-def _records(
-    rated: _RatedEvent, wanted: RateOptions, damaged: list[int]
-) -> Iterator[tuple[int, MatchRecord]]:
-    skip = damaged.append if wanted.skip_damaged else None
-    try:
-        yield from read_placed(rated.folder, rated.event, damaged=skip)
-    except DamagedError as error:
-        raise UserError(f"{error}; to rate what is whole: --skip-damaged") from None
 
 
 def _late(counting: Counting, outside: array[int]) -> Keys:

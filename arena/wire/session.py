@@ -83,44 +83,16 @@ def shown(line: bytes) -> str:
     return text if len(text) <= LINE_KEPT else text[:LINE_KEPT] + "…"
 
 
-class Framer:
-    """Bytes in, lines out."""
-
-    __slots__ = ("_limit", "_scanned", "held")
-
-    def __init__(self, limit: int) -> None:
-        self.held = b""
-        """What waits unread. Bytes that are replaced, not an array that grows: mostly one line."""
-        self._limit = limit
-        self._scanned = 0  # no newline before this index: long lines are scanned once
-
-    def receive(self, data: bytes) -> bool:
-        """Take in output. True: `full`, so the caller is to stop reading."""
-        self.held = held = self.held + data if self.held else data
-        return len(held) > self._limit
-
-    @property
-    def full(self) -> bool:
-        """True when more is held than any legal line needs: leave the rest in the pipe."""
-        return len(self.held) > self._limit
-
-    def next_line(self) -> bytes | None:
-        """None: there is none yet or, if it is `full`, the line is too long."""
-        held = self.held
-        end = held.find(b"\n", self._scanned)
-        if not 0 <= end <= self._limit:
-            self._scanned = len(held)
-            return None
-        self.held = held[end + 1 :]
-        self._scanned = 0
-        return held[:end].removesuffix(b"\r")
-
-
-class BotSession(Framer):
-    __slots__ = ("_question", "_short", "_turn", "ended", "lean", "state")
+class BotSession:
+    __slots__ = (
+        "_limit", "_question", "_scanned", "_short", "_turn", "ended", "held", "lean", "state",
+    )  # fmt: skip
 
     def __init__(self, line_bytes: int) -> None:
-        super().__init__(line_bytes)
+        self.held = b""
+        """What waits unread. Bytes that are replaced, not an array that grows: mostly one line."""
+        self._limit = line_bytes
+        self._scanned = 0  # no newline before this index: long lines are scanned once
         # What is no longer than this needs no look at its length, nor at its brackets.
         self._short = min(line_bytes, MAX_BRACKETS)
         self._turn = ""
@@ -156,6 +128,27 @@ class BotSession(Framer):
         self.state = SessionState.CLOSED
 
     # ---- from the bot
+
+    def receive(self, data: bytes) -> bool:
+        """Take in output. True: `full`, so the caller is to stop reading."""
+        self.held = held = self.held + data if self.held else data
+        return len(held) > self._limit
+
+    @property
+    def full(self) -> bool:
+        """True when more is held than any legal line needs: leave the rest in the pipe."""
+        return len(self.held) > self._limit
+
+    def next_line(self) -> bytes | None:
+        """None: there is none yet or, if it is `full`, the line is too long."""
+        held = self.held
+        end = held.find(b"\n", self._scanned)
+        if not 0 <= end <= self._limit:
+            self._scanned = len(held)
+            return None
+        self.held = held[end + 1 :]
+        self._scanned = 0
+        return held[:end].removesuffix(b"\r")
 
     def end(self) -> None:
         self.ended = True

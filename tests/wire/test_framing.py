@@ -3,14 +3,14 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.wire.session import Framer
+from arena.wire.session import BotSession
 
 LIMIT = 40
 
 
 def lines_of(chunks):
     """Every line that a framer gives for these chunks, and whether one is too long."""
-    framer = Framer(LIMIT)
+    framer = BotSession(LIMIT)
     found = []
     for chunk in chunks:
         framer.receive(chunk)
@@ -44,7 +44,7 @@ def test_a_line_of_exactly_the_limit_passes_and_one_more_does_not():
 
 def test_full_says_when_to_leave_the_rest_in_the_pipe():
     """A framer holds no more than a line and what came with one read."""
-    framer = Framer(LIMIT)
+    framer = BotSession(LIMIT)
     assert not framer.receive(b"x" * LIMIT)
     assert not framer.full
     assert framer.receive(b"x")
@@ -53,7 +53,7 @@ def test_full_says_when_to_leave_the_rest_in_the_pipe():
 
 def test_a_line_in_pieces_is_whole_and_so_is_the_next():
     """What was looked through of one line is not left out of another; a line may be empty."""
-    framer = Framer(LIMIT)
+    framer = BotSession(LIMIT)
     framer.receive(b"\nabcdef")
     assert b"" == framer.next_line()
     assert framer.next_line() is None
