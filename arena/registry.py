@@ -70,17 +70,14 @@ def backend(name: str) -> Backend:
 
 
 def format_class(name: str) -> type[Format]:
-    """The format of that name: what `--schedule` chooses among."""
     return cast("type[Format]", _load("format", FORMATS, name))
 
 
 def schedule(settings: Settings, entrants: Sequence[Entrant], deals: Deals) -> Format:
-    """The schedule of an event, by the format that its settings name."""
     return format_class(settings.format)(settings, entrants, deals)
 
 
 def report(name: str) -> TableReport:
-    """The report of that name: what `--format` chooses among."""
     return cast("TableReport", _load("report format", REPORTS, name))
 
 

@@ -95,9 +95,8 @@ class NoResults:
 
 
 def step_down(leads: Iterable[Lead], pairs: int, separation: Callable[[int], float]) -> float:
-    """How many standard errors tell two apart, by the leads of neighbours (Holm's step-down).
-
-    The surest pair has to be sure enough for all pairs, the next for all but that one: an open pair
+    """How many standard errors tell two apart, by the leads of neighbours (Holm's step-down). The
+    surest pair has to be sure enough for all pairs, the next for all but that one: an open pair
     doesn't pay for clear ones. A pair that is shown to be close still counts.
     """
     for sure in sorted((abs(lead.strokes) / lead.error for lead in leads), reverse=True):

@@ -44,7 +44,6 @@ def run(
     progress: Progress | None = None,
 ) -> Outcome:
     """Play an event between bots into a new folder; None: one of its own in `arena-results`.
-
     `skip_broken`: go on without the bots that can't take part.
     """
     act = partial(_run, Entry(bot_paths(bots), event, _path(out), skip_broken))
@@ -102,7 +101,6 @@ def prepare(
     progress: Progress | None = None,
 ) -> Prepared:
     """Write secret, commitment and bots of an event into a folder that `run_prepared` plays.
-
     `beacon_from`: where a public value will come from on which the deals depend, too.
     """
     entry = Entry(bot_paths(bots), event, Path(out), skip_broken)
@@ -194,8 +192,7 @@ def play_match(
     notify: Notify = ignore_notes,
 ) -> SingleMatch:
     """Play one match, the first bot in seat 0. A bot is a path, or a function of a view and the
-    legal moves; a match between functions alone starts no process. `talk`: a folder for every line
-    said.
+    legal moves; functions alone start no process. `talk`: a folder for every line said.
     """
     seats = [bot if callable(bot) else bot_path(bot) for bot in bots]
     act = partial(single_match.play_match, seats, options, notify)

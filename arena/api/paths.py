@@ -17,12 +17,10 @@ def bot_path(bot: PathName) -> Path:
 
 
 def bot_paths(bots: Sequence[PathName] | PathName) -> list[Path]:
-    """The paths of several bots; one may stand alone."""
     return [bot_path(bot) for bot in _several(bots)]
 
 
 def folder_paths(folders: Sequence[PathName] | PathName) -> list[Path]:
-    """The paths of several folders; one may stand alone."""
     return [Path(folder) for folder in _several(folders)]
 
 

@@ -29,9 +29,6 @@ FolderProgress = Callable[[Path, int], None]
 _ANY_SITE = PublishOptions()
 
 
-# ------------------------------------------------------------------------------------ verify
-
-
 class Verification(Frozen, frozen=True, kw_only=True):
     """The result of verifying one folder."""
 
@@ -56,7 +53,6 @@ def verify_results(
     progress: FolderProgress = lambda _folder, _bytes: None,
 ) -> list[Verification]:
     """Derive everything in a results folder again: the event's verification, then its epochs'.
-
     `commitment`: as it was published before the event; `rerun`: also have the bots play again.
     """
     path, processes, began = Path(folder), jobs or fair_jobs(), clock.monotonic()
@@ -89,9 +85,6 @@ def _epochs(whole: Verification, jobs: int, progress: FolderProgress) -> Iterato
             withdrawn.update(verdict.withdrawn)
 
 
-# ------------------------------------------------------------------------------------- audit
-
-
 def audit_results(folder: PathName, *, notify: Notify = ignore_notes) -> Audit:
     """Report what in an event is unusual, and how often chance alone shows as much."""
     path = Path(folder)
@@ -122,9 +115,6 @@ def audit_results(folder: PathName, *, notify: Notify = ignore_notes) -> Audit:
     return audit_records(event, about, order, place, read_counted(path, count, event))
 
 
-# ----------------------------------------------------------------------------------- publish
-
-
 def publish(
     folders: Sequence[PathName] | PathName,
     site: PathName,
@@ -133,8 +123,6 @@ def publish(
     notify: Notify = ignore_notes,
     progress: Callable[[Path, int, int], None] = lambda _folder, _done, _of: None,
 ) -> list[PublishedSummary]:
-    """Write events as a static site, or add them to one. `progress` is called with a folder, the
-    matches that are done, and all of them.
-    """
+    """Write events as a site, or add them to one. `progress`: folder, matches done, all of them."""
     paths = folder_paths(folders)
     return update_site(paths, Path(site), options, notify, progress)

@@ -93,8 +93,6 @@ class EventResults:
         """The table as a report: text, md, csv, json."""
         return render(self.table, name)
 
-    # ---- standings
-
     @property
     def standings(self) -> tuple[Standing, ...]:
         """A record a bot, from the first rank."""
@@ -106,8 +104,6 @@ class EventResults:
             {**msgspec.to_builtins(each), "faults": sum(count for _, count in each.faults)}
             for each in self.standings
         ]
-
-    # ---- matches
 
     def matches(self, *, everything: bool = False, sort: bool = False) -> Iterator[MatchRecord]:
         """The matches that count, or `everything`, in the order of the log or by id (`sort`)."""
@@ -135,8 +131,6 @@ class EventResults:
     def match_rows(self, *, everything: bool = False) -> list[Row]:
         """A row for each seat of each match."""
         return [row for record in self.matches(everything=everything) for row in _seat_rows(record)]
-
-    # ---- moves
 
     def steps(self, match: str, *, attempt: int | None = None) -> MatchSteps:
         """A match move by move, with all cards and the luck of each move."""

@@ -95,9 +95,7 @@ class Contestant:
         self._allowance.begin()
 
     def oversee(self, off_turn: float, at: float) -> bool:
-        """Account for so much CPU time off turn since `book`. True: that is more than its
-        allowance, and from now on it is stopped whenever it isn't asked.
-        """
+        """Account for CPU time off turn since `book`. True: too much, so off turn it rests now."""
         if not self.rests and self._allowance.spend(off_turn, at):
             self.rests = True
             self.freeze()

@@ -31,9 +31,7 @@ def play_match(
     turn_cap: int | None = None,
     playoff: bool = False,
 ) -> MatchRecord:
-    """One match between `policies`, by entrant id, on a deal of their pairing. IllegalMoveError if
-    a policy answers with a move that is not legal.
-    """
+    """One match between `policies`, by entrant id; IllegalMoveError for a move of theirs."""
     entrants = sorted(policies)
     seats = len(entrants)
     least, most = game.min_seats, game.max_seats

@@ -145,10 +145,9 @@ async def play_series(
     attempt: int = 0,
     match: Callable[..., Match] | None = None,
 ) -> AsyncIterator[FinishedMatch]:
-    """Play the matches of a series; after a fault the rest of it is played by fresh processes.
-
-    With two seats it ends early when a bot has faulted so many matches in a row that it is
-    withdrawn: what would follow can't count. `match`: makes each match, a `Match` if None.
+    """Play the matches of a series; after a fault the rest of it is played by fresh processes. With
+    two seats it ends when a bot has faulted so many matches in a row that it is withdrawn: what
+    would follow can't count. `match`: makes each match, a `Match` if None.
     """
     rest = list(series.matches)
     in_a_row = dict.fromkeys(series.entrants, 0)
@@ -205,10 +204,7 @@ class Match:
             pipes.overseer = self._oversee
 
     async def play(self, early: Sequence[tuple[int, Failure]]) -> MatchRecord:
-        """Play it. `early`: seats whose bots could not be started.
-
-        The path of a brisk decision is inlined here.
-        """
+        """`early`: seats whose bots could not be started. A brisk decision's path is inlined."""
         referee, pipes = self._referee, self._pipes
         seated, accounts = self._seated, self._accounts
         now, exchange = clock.monotonic, pipes.exchange

@@ -179,9 +179,8 @@ class Pipes:
             self._epoll.register(fd, processes.WRITABLE)
 
     def exchange(self, contestant: Contestant, question: bytearray) -> WireEvent:
-        """Write a question, poll, and return the event. A bot on our core gets it by the yield, and
-        has mostly answered when we have it back: so its output is read first, and polled for only
-        then.
+        """Write a question and return the event. A bot on our core gets it by the yield, and has
+        mostly answered when we have it back: so its output is read before it is polled for.
         """
         session = contestant.session
         if contestant.out or not contestant.reading or contestant.stdin < 0:

@@ -197,9 +197,7 @@ class Stopwatch:
     def record_trial(
         self, now: Reading, *, overloaded: bool, taken: float = math.inf
     ) -> TimeVerdict:
-        """A trial has been made, during which the bot stood still, until this reading; `taken`:
-        what the other bots had used by then.
-        """
+        """A trial was made until this reading, and the bot stood still; `taken`: by the others."""
         self._taken = taken
         for number, task in now.tasks.items():
             # To stop, it had to come to run: what it had waited is counted now.

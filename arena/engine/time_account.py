@@ -75,11 +75,9 @@ class TimeAccount:
 
 
 class Allowance:
-    """A bucket of seconds of CPU, full at first, filled up by SHARE of the time that passes.
-
-    What the bot's tree uses off turn is taken out, less what it may have used on its turns. Once it
-    is empty the bot is stopped whenever it isn't asked, until its processes end. Garbage collectors
-    and compilers of honest runtimes stay within it.
+    """A bucket of seconds of CPU, full at first, filled up by SHARE of the time that passes. What
+    the bot's tree uses off turn is taken out; once it is empty the bot is stopped whenever it isn't
+    asked. Garbage collectors and compilers of honest runtimes stay within it.
     """
 
     __slots__ = ("_at", "_left", "_seen")

@@ -73,8 +73,6 @@ class Progress:
         self._stopped: bool | None = None
         """Whether it was asked to stop at once; None: it wasn't asked to stop."""
 
-    # ---- lines for people
-
     def note(self, text: str) -> None:
         """A line about what happens while the event is played."""
 
@@ -85,8 +83,6 @@ class Progress:
     def warn(self, text: str) -> None:
         """A line that has to be seen, however quiet the display."""
         self.say(text)
-
-    # ---- the event
 
     def open_event(self, event: Event, folder: Path) -> None:
         """The event is known; matches in its log are passed to `rated` next."""
@@ -130,8 +126,6 @@ class Progress:
 
     def finish(self, outcome: Outcome) -> None:
         """Called last, also after an error."""
-
-    # ---- for a script
 
     def stop(self, *, at_once: bool = False) -> None:
         """Stop the event after the series in play, or at once; from any thread."""

@@ -115,10 +115,8 @@ class Tournament:
         self._watcher.match(record)
 
     def halt(self) -> None:
-        """Stop as soon as each match that is in play has ended. The rest of a series is not played.
-
-        `stop` is to be set already, so that nothing more is begun. Where a series' records come
-        all at once, as from a cluster, that is when the series has ended.
+        """Stop as soon as each match in play has ended, or its series, where a series' records come
+        all at once, as from a cluster. `stop` is to be set already, so that nothing more is begun.
         """
         self._awaited = set(self.attempts.in_play)
         self._came("")
@@ -150,9 +148,8 @@ class Tournament:
         return today
 
     def conclude(self) -> Table | None:
-        """All is played: reveal the secret, write the tables, keep nothing private; the table.
-
-        In this order, and each step can be taken again: where private.json is, not all were. None
+        """All is played: reveal the secret, write the tables, keep nothing private, in this order;
+        each step can be taken again: where private.json is, not all were. Returns the table; None
         for a shard: the others are still being played, so nothing is revealed.
         """
         store, event = self._store, self._store.event

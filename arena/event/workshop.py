@@ -149,9 +149,7 @@ class Workshop:
         skip_broken: bool = False,
         way_out: str = SKIP,
     ) -> None:
-        """HostError if this machine can't keep what bots are promised. `folder`: of the results;
-        `seats`: bots at a table, where no settings say it.
-        """
+        """HostError if this machine can't keep what bots are promised. `folder`: of the results."""
         series = 1
         self.limits = terms if isinstance(terms, Limits) else terms.limits
         if isinstance(terms, Settings):

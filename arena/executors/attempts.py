@@ -84,11 +84,10 @@ class Attempts:
         return len(matches), sum(matches)
 
     def suspects(self) -> list[tuple[str, int, int]]:
-        """(entrant, void series it sat in, void series) of bots that most of them have in common.
-
-        A bot that can make the machine stumble could void the games that it is losing. One series
-        alone, voided over and over, says nothing of those at its table; nor does what the machine
-        has run out of, nor what strikes any series, as a worker that is killed from outside.
+        """(entrant, void series it sat in, void series) of bots that most of them have in common: a
+        bot that can make the machine stumble could void the games that it is losing. One series
+        alone says nothing of those at its table; nor does what the machine has run out of, nor what
+        strikes any series, as a worker that is killed from outside.
         """
         seats: Counter[str] = Counter()
         tables: Counter[str] = Counter()

@@ -97,10 +97,8 @@ def report_line(report: Report) -> bytes:
 
 class _Output:
     """Lines to the parent, a few at a time: to wake it for each would take as much of its time
-    again, and mostly on the core of another match.
-
-    When the parent is slow, or stopped, we wait for it between two matches and at no other time,
-    since a bot that is being timed would pay for it.
+    again, on the core of another match. We wait for a slow parent only between two matches, since a
+    bot that is being timed would pay for it.
     """
 
     def __init__(self, pipe: int) -> None:

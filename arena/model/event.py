@@ -50,10 +50,7 @@ class Entrant(Frozen, frozen=True, kw_only=True):
 
 
 class Bot(Frozen, frozen=True, kw_only=True):
-    """An entrant that can be started: where its snapshot lies and how it is run.
-
-    Only for the machine it was made on; never published.
-    """
+    """An entrant that can be started, on the machine it was made on alone; never published."""
 
     entrant: Entrant
     root: str  # folder with the snapshot (and what its build made); inside the sandbox it is /bot

@@ -55,10 +55,7 @@ def reason(error: Exception) -> str:
 
 
 def refuse_links(folder: Path) -> None:
-    """UserError unless everything in a folder is a file or folder of its own.
-
-    Through a link in the place of a log or a lock we would write into another file, or truncate it.
-    """
+    """UserError unless all in a folder is its own: through a link we would write another's file."""
     for path in (folder, *(folder / name for name in _INNER)):
         with suppress(FileNotFoundError), os.scandir(path) as entries:
             for entry in entries:

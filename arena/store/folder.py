@@ -42,8 +42,8 @@ class _Version(msgspec.Struct):
 
 
 class Announced(msgspec.Struct, frozen=True):
-    """The data that the commitment covers, byte for byte as it stands in event.json: copied
-    whenever that is rewritten, since a later arena could encode it otherwise.
+    """What the commitment covers, byte for byte as in event.json: a later arena could encode it
+    otherwise, so it is copied whenever that is rewritten.
     """
 
     settings: msgspec.Raw
@@ -215,9 +215,7 @@ def prepare(
 
 @contextmanager
 def staged_folder(folder: Path) -> Iterator[Path]:
-    """A staging folder, renamed to `folder` at the end: a killed process leaves no half of an
-    event that looks like a whole one.
-    """
+    """A folder renamed to `folder` at the end: a killed process leaves no half that looks whole."""
     with writable(folder):
         if folder.exists():
             refuse_nonempty(folder)

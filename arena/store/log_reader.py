@@ -31,11 +31,9 @@ class DamagedError(UserError):
 def read_records(
     folder: Path, event: Event | None = None, *, start: int = 0, damaged: Damaged | None = None
 ) -> Iterator[MatchRecord]:
-    """Every record of a log, counted or not, in the order of the file. Streams.
-
-    A last line without its newline is skipped. `start` is where a line begins. Without `damaged`
-    a damaged line raises DamagedError; with it, it is called with the line's byte, and reading goes
-    on. UserError if a line is no record of this event.
+    """Every record of a log, counted or not, in the order of the file. Streams. A last line without
+    its newline is skipped. `damaged` is called with the byte of a damaged line; without it, that
+    raises DamagedError. UserError if a line is no record of this event.
     """
     return (record for _, record in read_placed(folder, event, start=start, damaged=damaged))
 
@@ -65,9 +63,7 @@ def read_by_id(folder: Path, wanted: Wanted, event: Event | None = None) -> Iter
 def read_counted(
     folder: Path, count: Callable[[Iterator[MatchRecord]], Wanted], event: Event | None = None
 ) -> Iterator[MatchRecord]:
-    """The same of a log that is opened once; `count` may go through all records first, to tell
-    which are wanted.
-    """
+    """The same of a log that is opened once; `count` sees all records, to tell which are wanted."""
     try:
         log = open_regular(folder / LOG)
     except FileNotFoundError:

@@ -49,9 +49,8 @@ class VerifiedEvent(msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
 
 def verified_event(folder: Path, *, published: str | None = None) -> VerifiedEvent:
-    """Check event.json, against the commitment that was `published` too.
-
-    DiffersError if it isn't true; UserError if it can't be judged here.
+    """DiffersError if event.json, or the `published` commitment, isn't true; UserError if that
+    can't be judged here.
     """
     file = _event_file(folder)
     event, announced = file.event, file.announced

@@ -90,9 +90,7 @@ def play_again(folder: Path, options: RerunOptions, jobs: int, notify: Notify) -
 
 
 def _choose(counting: Counting, number: int, seed: str) -> Iterator[CountedSeries]:
-    """Draw so many of the matches that count: their series, each up to its last one and with
-    those that were drawn.
-    """
+    """Draw so many of the matches that count: their series, each up to its last one drawn."""
     lots = (
         (sha256_hex(f"{seed}/{counted[0].id}".encode()), counted[0].id, counted, chosen)
         for chosen in counting.chosen()

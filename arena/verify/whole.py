@@ -81,9 +81,8 @@ class Places:
 def verify(
     folder: Path, *, jobs: int, commitment: str | None = None, progress: Progress | None = None
 ) -> FolderVerdict:
-    """Derive everything in a folder again. UserError if that is impossible here.
-
-    `commitment`: as it was published before the event, if that is known.
+    """Derive everything in a folder again; `commitment`: as published before the event, if known.
+    UserError if that is impossible here.
     """
     try:
         case = verified_event(folder, published=commitment)
@@ -119,9 +118,7 @@ def verify_epoch(
     jobs: int,
     progress: Progress | None = None,
 ) -> FolderVerdict:
-    """Verify an epoch. `before`: the event and its epochs so far; `withdrawn`: bots withdrawn in
-    these, None where their logs are damaged.
-    """
+    """`before`: the event and its epochs so far; `withdrawn` in these; None: their logs differ."""
     verdict = verify(folder, jobs=jobs, progress=progress)
     if verdict.event is None or not (fault := epoch_fault(before, verdict.event, withdrawn)):
         return verdict

@@ -101,8 +101,6 @@ class BotSession:
         self.ended = False
         self.lean = False  # whether it has asked for lean questions
 
-    # ---- towards the bot
-
     def hello(self, message: Hello) -> bytes:
         """The first line; wants `ready`."""
         assert self.state is SessionState.NEW
@@ -126,8 +124,6 @@ class BotSession:
 
     def close(self) -> None:
         self.state = SessionState.CLOSED
-
-    # ---- from the bot
 
     def receive(self, data: bytes) -> bool:
         """Take in output. True: `full`, so the caller is to stop reading."""
@@ -168,9 +164,8 @@ class BotSession:
         return self._answer(line) if state is _ASKED else self._ready(line)
 
     def hear(self, data: bytes) -> Answer | None:
-        """The answer, if `data` is that and nothing else; None, and nothing has changed, if not.
-
-        Spares most decisions the way through `receive` and `next_event`, which say the same.
+        """The answer, if `data` is that and nothing else; None, and nothing has changed, if not. A
+        short way past `receive` and `next_event`, which say the same.
         """
         size = len(data)
         if size > self._short or self.state is not _ASKED or self.held:
