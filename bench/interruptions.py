@@ -24,8 +24,8 @@ import time
 from collections import Counter
 from pathlib import Path
 
-from arena.store.lines import strip_checksum
 from arena.store.index import Index
+from arena.store.lines import strip_checksum
 
 BOTS = Path(__file__).parent / "bots"
 DEALS = 200

@@ -45,11 +45,11 @@ class AlwaysPlayoff(Referee):
     """Two playoff holes, without the last seat and without both ends: some without the bot."""
 
     def _playoff(self, scores: tuple[int, ...]) -> bool:  # noqa: ARG002 - always
-        if self._number == HOLES + 2:
+        if self.hole == HOLES + 2:
             return False
         everybody = self._everybody
-        self._tied = everybody[:-1] if self._number == HOLES else everybody[1:-1]
-        self._deal(self._number + 1, self._tied)
+        self._tied = everybody[:-1] if self.hole == HOLES else everybody[1:-1]
+        self._deal(self.hole + 1, self._tied)
         return True
 
 

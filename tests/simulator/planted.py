@@ -233,14 +233,14 @@ NEW = (
         "The conclusion removes private.json together with revealing the secret, before the tables are written, so a crash or a full disk in between leaves a finished event without tables (and with its bots' copies) that resume refuses as finished.",
         "arena/event/tournament.py",
         (
-            "        store.reveal(msgspec.structs.replace(event, finished=True, secret=self._secret.hex()))\n"
+            "        store.reveal(replace(event, finished=True, secret=self._secret.hex()))\n"
             "        table = self.publish()\n"
             "        remove_from_event(event.entrants, store.folder)\n"
             "        store.forget()\n"
             "        return table"
         ),
         (
-            "        store.conclude(msgspec.structs.replace(event, finished=True, secret=self._secret.hex()))\n"
+            "        store.conclude(replace(event, finished=True, secret=self._secret.hex()))\n"
             "        table = self.publish()\n"
             "        remove_from_event(event.entrants, store.folder)\n"
             "        return table"
