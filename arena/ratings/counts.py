@@ -89,8 +89,7 @@ class ScheduleWalk:
         self.tally = Tally(margin=settings.rating.forfeit_margin, rated=rated)
         self.withdrawn: dict[str, Withdrawal] = {}
         self.not_reproducible: set[str] = set()
-        self.missing = 0
-        self.passed = 0  # matches, gaps included
+        self.taken = 0  # matches of complete series
         self._plan, self._settings = plan, settings
         self._annulled, self._apart = annulled, apart
         self._rows: defaultdict[str, int] = defaultdict(int)  # faulted matches in a row, by entrant
@@ -107,6 +106,7 @@ class ScheduleWalk:
                     self._rows.update(rows)
                     self.withdrawn |= withdrawn
                 self._pass_by(series)
+                self.taken += len(series.matches)
                 count_in(self.tally, chosen, self._annulled)
                 return chosen
         return None
@@ -115,12 +115,6 @@ class ScheduleWalk:
         for entrant in series.entrants:
             self._rows[entrant] = 0
         self._pass_by(series)
-        self.missing += len(series.matches)
-
-    def leave(self) -> None:
-        """Stop here: the rest of the schedule has no records."""
-        self.missing += self._plan.matches - self.passed
-        self.passed = self._plan.matches
 
     def settled(self, series: Series, playings: Iterable[MatchSummary]) -> bool:
         """Whether a series further ahead needs no more attempts, as far as is known here."""
@@ -129,17 +123,21 @@ class ScheduleWalk:
         no_faults = dict.fromkeys(series.entrants, 0)
         return any(self._judge(series, *attempt, no_faults) for attempt in attempts.items())
 
-    def result(self, end: ScheduleEnd) -> EventCount:
-        withdrawn = tuple(out for _, out in sorted(self.withdrawn.items()))
-        strange = frozenset(self.not_reproducible)
-        return EventCount(self._plan.matches, self.tally, self.missing, withdrawn, strange, end)
+    def result(self, end: ScheduleEnd | None) -> EventCount:
+        return EventCount(
+            planned=self._plan.matches,
+            tally=self.tally,
+            missing=self._plan.matches - self.taken,
+            withdrawn=tuple(out for _, out in sorted(self.withdrawn.items())),
+            not_reproducible=frozenset(self.not_reproducible),
+            end=end or ScheduleEnd(),
+        )
 
     @property
     def annulled(self) -> frozenset[str]:
         return frozenset(entrant for entrant, out in self.withdrawn.items() if out.annulled)
 
     def _pass_by(self, series: Series) -> None:
-        self.passed += len(series.matches)
         for spec in series.matches:
             self._passed.update(spec.seats)
 

@@ -55,7 +55,7 @@ class Counting:
         self._late = False
         self._rated_deals = 0
         self.plan = PlannedMatches()
-        self._end = ScheduleEnd()  # until it is decided
+        self._end: ScheduleEnd | None = None  # None: there may be more waves
         self._front = self._walk(rated=self._report if self._rated else None)
         self._annulled = frozenset[str]()  # bots whose results `_without` leaves out
         self._without = self._front.tally  # for `so_far`; the front's while no bot is annulled
@@ -63,7 +63,7 @@ class Counting:
         self._blocks: Iterator[Block] = iter(())
         self._block: Block | None = None  # at the front; the first is made when it is asked for
         self._rest: deque[Series] = deque()  # its series from the front on
-        self._over = not self._decide()
+        self._decide()
 
     def _walk(
         self, gone: frozenset[str] = frozenset(), rated: Report | None = None
@@ -73,22 +73,22 @@ class Counting:
     @property
     def _next(self) -> Series | None:
         """The series at the front; None is the end."""
-        while not self._rest and not self._over:
+        while not self._rest and self._end is None:
             if block := next(self._blocks, None):
                 self._block, self._rest = block, deque(block.series)
             else:
-                self._over = not self._decide()
+                self._decide()
         return self._rest[0] if self._rest else None
 
-    def _decide(self) -> bool:
-        """Have the next wave decided; False when the event is over."""
+    def _decide(self) -> None:
+        """Have the next wave decided, or the end."""
         results: WaveResults = NoResults()
         if self._judge and self._waves:
             results = self._judge(self._front.tally, self._front.withdrawn)
         wave = self._schedule(self._waves, results)
         if isinstance(wave, ScheduleEnd):
             self._end = wave
-            return False
+            return
         self._waves.append(wave)
         self.plan.add(wave)
         self._blocks = iter(wave.blocks())
@@ -96,7 +96,6 @@ class Counting:
             self._reported_waves = len(self._waves)
             if self._decided:
                 self._decided(wave)
-        return True
 
     def _advance(self) -> None:
         if self._block is None and not self._archive.open:
@@ -139,7 +138,7 @@ class Counting:
     def left(self) -> int:
         """Matches that may have to be played, void ones too behind a gap; 0: the event is over."""
         ahead = self.ahead()
-        left = self.plan.matches - self._front.passed
+        left = self.plan.matches - self._front.taken
         behind_a_gap = self._archive.open
         while behind_a_gap and (block := next(ahead, None)):
             for series in block.series:
@@ -152,7 +151,7 @@ class Counting:
     def ahead(self) -> Iterator[Block]:
         """The decided blocks that may have matches left to play, in order; see `wanted`."""
         self._settle()
-        if self._over:
+        if self._end:
             return iter(())
         self._blocks, ahead = itertools.tee(self._blocks)
         return ahead if self._block is None else itertools.chain((self._block,), ahead)
@@ -183,11 +182,7 @@ class Counting:
             for chosen in self._again(walk, self._archive.series):
                 if chosen is None:  # the front
                     break
-        return replace(
-            self._front.result(self._end),
-            tally=self._without.copied(),
-            missing=self.plan.matches - self._front.passed,
-        )
+        return replace(self._front.result(self._end), tally=self._without.copied())
 
     def counted(self) -> EventCount:
         """Count all records: the published table derives from this."""
@@ -212,7 +207,6 @@ class Counting:
         for block in all_blocks(self._waves):
             for series in block.series:
                 if not ahead and not walk.withdrawn:
-                    walk.leave()
                     return
                 ahead.discard(series.id)
                 if not (chosen := walk.take(series, self._archive.of(series.id))):
