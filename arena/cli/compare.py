@@ -50,8 +50,6 @@ class CompareCommand(flags.EventCommand):
 @flags.option("--out", flags.FOLDER, "Results folder.  [default: arena-results/…]")
 @flags.sandbox_option()
 @flags.run_options
-@flags.cluster_options
-@flags.live_options
 def compare(**options: Any) -> None:  # noqa: ANN401 - click's flags
     need_linux()
     import arena

@@ -310,10 +310,14 @@ run_options = flags(
     option("--max-time", TIME, "Stop after this time and the match in play; resume later."),
     switch("--json", "Events as JSON lines on stdout.", to="as_json"),
     switch("--quiet -q", "Neither progress nor notes on stderr."),
-)
-"""How an event is run here; they change no result."""
-
-live_options = flags(
+    option(
+        "--on dask CLUSTER",
+        text="Play on Dask workers: local:N, the scheduler's address, or its file.",
+        nargs=2,
+    ),
+    option("--tls-ca", FOLDER, "Of a cluster: the authority of its certificates."),
+    option("--tls-cert", FOLDER, "Of a cluster: your certificate."),
+    option("--tls-key", FOLDER, "Of a cluster: its key."),
     option(
         "--live [PORT]",
         click.IntRange(0, 65535),
@@ -324,18 +328,7 @@ live_options = flags(
     ),
     switch("--live-stay", "Go on showing it when it is over, until Ctrl-C."),
 )
-
-cluster_options = flags(
-    option(
-        "--on dask CLUSTER",
-        text="Play on Dask workers: local:N, the scheduler's address, or its file.",
-        nargs=2,
-    ),
-    option("--tls-ca", FOLDER, "Of a cluster: the authority of its certificates."),
-    option("--tls-cert", FOLDER, "Of a cluster: your certificate."),
-    option("--tls-key", FOLDER, "Of a cluster: its key."),
-)
-"""Where an event is played; they change no result."""
+"""How and where an event is run, and who sees it; they change no result."""
 
 report_options = flags(
     option("--format", list(REPORTS), "The form of the table.", to="report", default="text"),

@@ -14,8 +14,6 @@ from arena.cli.usage import need_linux
 @flags.switch("--repair", "Set damaged lines of the log aside, and play their matches again.")
 @flags.sandbox_option(None)
 @flags.run_options
-@flags.cluster_options
-@flags.live_options
 def resume(folder: Path, **options: Any) -> None:  # noqa: ANN401 - click's flags
     need_linux()
     import arena

@@ -9,12 +9,11 @@ import arena
 from arena.cli import flags
 from arena.cli.usage import need_linux
 
-_LIVE = {"live", "live_host", "live_stay"}
-_CLUSTER = {"on", "tls_ca", "tls_cert", "tls_key"}
 _HERE = {"sandbox", "jobs", "no_pin", "max_time", "as_json", "quiet"}
-_PREPARED = {"bots", "beacon", "shard"} | _HERE | _LIVE | _CLUSTER
+_HERE |= {"live", "live_host", "live_stay", "on", "tls_ca", "tls_cert", "tls_key"}
+_PREPARED = {"bots", "beacon", "shard"} | _HERE
 """Parameters that a prepared event takes; all else was fixed when it was prepared."""
-_INTO = {"into", "bots", "seed", "dry_run"} | _HERE | _LIVE | _CLUSTER
+_INTO = {"into", "bots", "seed", "dry_run"} | _HERE
 """Parameters that are taken when bots are added to a finished event."""
 
 
@@ -22,8 +21,6 @@ _INTO = {"into", "bots", "seed", "dry_run"} | _HERE | _LIVE | _CLUSTER
 @flags.event_options
 @flags.sandbox_option()
 @flags.run_options
-@flags.cluster_options
-@flags.live_options
 @flags.option("--shard I/N", text="Of a prepared event: its I-th of N parts.")
 @flags.option(
     "--into FOLDER",
