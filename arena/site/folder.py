@@ -114,10 +114,6 @@ def _locked(path: Path) -> int:
     return descriptor
 
 
-def new_index(*, title: str, anonymous: bool) -> SiteIndex:
-    return SiteIndex(title=title, anonymous=anonymous, id=secrets.token_hex(8))
-
-
 def _read(path: Path) -> SiteIndex | None:
     """The index of a site; None for a new site."""
     if not path.exists():

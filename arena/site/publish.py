@@ -10,6 +10,7 @@ Invariant: the same folders, options and site give the same bytes; matches strea
 by some 100 bytes a match.
 """
 
+import secrets
 import shutil
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
@@ -27,7 +28,7 @@ from arena.registry import GAMES
 from arena.reports import View
 from arena.site import feed, state
 from arena.site.clearance import Clearance, key_fingerprint, site_key
-from arena.site.folder import SiteFolder, new_index, read_or_make_key
+from arena.site.folder import SiteFolder, read_or_make_key
 from arena.site.match_files import MatchFiles
 from arena.site.pages import ranking, shared, viewer
 from arena.site.pages.bot import bot
@@ -77,7 +78,9 @@ def update_site(
     with closing(SiteFolder(site)) as target:
         announce_reading(notify, *folders)
         sources = _read(folders)
-        index = target.index or new_index(title=options.title or "", anonymous=options.anonymous)
+        index = target.index or state.SiteIndex(
+            title=options.title or "", anonymous=options.anonymous, id=secrets.token_hex(8)
+        )
         index, clearing = _cleared(site, index, options)
         try:
             target.begin(index)

@@ -11,7 +11,7 @@ import click
 import msgspec
 
 from arena.bots import printable
-from arena.event.commands import MERGE, check_line
+from arena.event.commands import MERGE, check_line, command_line
 from arena.event.prepare import Forecast
 from arena.event.progress import Outcome
 from arena.event.single_match import SingleMatch
@@ -24,7 +24,7 @@ from arena.reports.escape import plain
 from arena.reports.faults import match_fault_lines
 from arena.terminal.moments import strokes_of
 from arena.terminal.screen import colour, columns, echo_json, picked, say, show
-from arena.terminal.table import details_of, print_table
+from arena.terminal.table import print_table
 
 JSON_VERSION = 1  # the version of the JSON lines
 _NAMED = 20  # bots of a forecast that are named
@@ -47,7 +47,7 @@ def show_result(outcome: Outcome, say: Notify) -> None:
         shard = outcome.event.shard
         say(f"shard {shard} is played, in {outcome.folder}; when all are: {MERGE}")
         return
-    print_table(outcome.table, more=details_of(outcome.folder))
+    print_table(outcome.table, more=f"{command_line('table', outcome.folder)} --details")
     if outcome.table.verdict:
         click.echo(verdict_line(outcome.table))
 
@@ -76,12 +76,6 @@ def verdict_line(table: Table) -> str:
         f"{line}; forfeits: new {counts[0]}, old {counts[1]} "
         f"(at most {most[0]:.1f} and {most[1]:.1f} % of matches, at 95 %)"
     )
-
-
-def suspect_lines(outcome: Outcome) -> Iterator[str]:
-    """Bots that most void series have in common."""
-    for entrant, times, voids in outcome.suspects:
-        yield f"{entrant} was at the table in {times} of {voids} void series"
 
 
 def cut_lines(outcome: Outcome) -> Iterator[str]:

@@ -24,14 +24,7 @@ from arena.registry import render
 from arena.reports.escape import json_line, plain, visible
 from arena.reports.layout import fitting
 from arena.schedule import Wave
-from arena.terminal.outcome import (
-    JSON_VERSION,
-    cut_lines,
-    duration,
-    forecast_lines,
-    show_result,
-    suspect_lines,
-)
+from arena.terminal.outcome import JSON_VERSION, cut_lines, duration, forecast_lines, show_result
 from arena.terminal.screen import can_draw, picked, show, warn
 
 if TYPE_CHECKING:
@@ -81,8 +74,8 @@ class QuietProgress(Progress):
 
 
 def _tell_lost(display: Progress, outcome: Outcome) -> None:
-    for line in suspect_lines(outcome):
-        display.say(line)
+    for entrant, times, voids in outcome.suspects:  # of most void series
+        display.say(f"{entrant} was at the table in {times} of {voids} void series")
     for line in cut_lines(outcome):
         display.note(line)
 

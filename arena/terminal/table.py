@@ -8,7 +8,6 @@ from pathlib import Path
 import click
 import msgspec
 
-from arena.event.commands import command_line
 from arena.event.epochs import epochs_of
 from arena.model import Table, UserError, Withdrawal
 from arena.registry import render
@@ -33,10 +32,6 @@ def print_table(
         more="" if details or canonical or not sys.stdout.isatty() else more,
     )
     click.echo(text, nl=False)
-
-
-def details_of(folder: Path) -> str:
-    return f"{command_line('table', folder)} --details"
 
 
 def part_of(table: Table, *, top: int | None, bots: Sequence[str]) -> Table:
