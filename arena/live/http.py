@@ -91,8 +91,7 @@ class Connection:
                 await answer.fail()
                 raise
             nursery.cancel_scope.cancel()
-        done = self._http.our_state is h11.DONE and self._http.their_state is h11.DONE
-        return done and not over
+        return not over and self._http.our_state is h11.DONE and self._http.their_state is h11.DONE
 
     async def _event(self) -> Any:  # noqa: ANN401 - h11's events have no common type
         while True:

@@ -73,8 +73,7 @@ def history(points: Sequence[Point], label: str) -> Safe:
 
 def _level(value: float, down: Scale, decimals: int) -> Safe:
     at, shown = down(value), f"{value:.{decimals}f}".replace("-", "\u2212")
-    text = shape("text", shown, x=30, y=at, text_anchor="end", dy=4)
-    return Safe(_line(36, 590, at) + text)
+    return Safe(_line(36, 590, at) + shape("text", shown, x=30, y=at, text_anchor="end", dy=4))
 
 
 def bars(counts: Sequence[tuple[int, int]], label: str) -> Safe:

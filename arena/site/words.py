@@ -68,8 +68,7 @@ def label_attributes(attribute: str, key: str) -> dict[str, object]:
 
 @functools.cache
 def _template(path: str) -> str:
-    text = (files("arena") / path).read_text("utf-8")
-    return "".join(map(str.strip, text.splitlines()))
+    return "".join(map(str.strip, (files("arena") / path).read_text("utf-8").splitlines()))
 
 
 def fragment(path: str, **parts: Content) -> Safe:

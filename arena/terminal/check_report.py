@@ -165,13 +165,11 @@ class CheckDisplay(CheckProgress):
     def _capped(self, text: str) -> str:
         if self._verbose or len(text) <= WHOLE:
             return text
-        left_out = len(text) - SHOWN - SHOWN_END
-        return f"{text[:SHOWN]} …({left_out} more)… {text[-SHOWN_END:]}"
+        return f"{text[:SHOWN]} …({len(text) - SHOWN - SHOWN_END} more)… {text[-SHOWN_END:]}"
 
     def _mark(self, status: str, text: str, indent: str = "") -> None:
-        mark = MARKS[status]
-        shown = click.style(mark, fg=COLOURS[status]) if colour() else mark
-        self._print(f"{indent}{shown} {text}")
+        mark = click.style(MARKS[status], fg=COLOURS[status]) if colour() else MARKS[status]
+        self._print(f"{indent}{mark} {text}")
 
 
 def _ends(lines: Sequence[str]) -> Sequence[str]:

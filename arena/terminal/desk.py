@@ -65,9 +65,7 @@ def ending_lines(desk: Desk) -> list[str]:
     if desk.grids:
         lines.append(f"Hole {desk.hole} is over: {strokes_line(desk.names, desk.scores[-1])}.")
     if desk.places:
-        ends = [
-            "forfeits" if seat in desk.fallen else total for seat, total in enumerate(desk.totals)
-        ]
+        ends = ["forfeits" if at in desk.fallen else total for at, total in enumerate(desk.totals)]
         lines.append(f"The match is over: {places_line(desk.names, desk.places, ends)}.")
     return lines
 

@@ -231,8 +231,7 @@ class Album:
         for number in range(self.first_of(hole), at + 1):
             moment = self.moments[number]
             if moment.fault is not None:
-                name = self.names[moment.fault.seat]
-                yield f"  !  {name} has failed: {moment.fault.kind}"
+                yield f"  !  {self.names[moment.fault.seat]} has failed: {moment.fault.kind}"
             elif moment.over:
                 done = self.match.holes[hole - 1]
                 strokes = strokes_of(done.order, done.scores)

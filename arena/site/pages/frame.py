@@ -65,9 +65,7 @@ def page(
         about=Safe(attributes({"data_up": up or "./", **(about or {})})),
         home=name if site.title else say("site_title"),
         rules=_rules_link(up, game),
-        languages=join(
-            *(tag("option", LANGUAGES[code], value=code, lang=code) for code in LANGUAGES)
-        ),
+        languages=join(*(tag("option", LANGUAGES[key], value=key, lang=key) for key in LANGUAGES)),
         parts=join(*parts),
     )
     return f"<!doctype html>\n{made}\n"
