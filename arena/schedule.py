@@ -113,12 +113,10 @@ def at_once(wave: Wave) -> Schedule:
 def wave_of(blocks: Callable[[], Iterable[Block]]) -> Wave:
     matches = 0
     by_entrant: dict[str, int] = {}
-    for block in blocks():
-        for series in block.series:
-            for spec in series.matches:
-                matches += 1
-                for entrant in spec.seats:
-                    by_entrant[entrant] = by_entrant.get(entrant, 0) + 1
+    for spec in (spec for block in blocks() for series in block.series for spec in series.matches):
+        matches += 1
+        for entrant in spec.seats:
+            by_entrant[entrant] = by_entrant.get(entrant, 0) + 1
     return Wave(blocks=blocks, matches=matches, by_entrant=by_entrant)
 
 

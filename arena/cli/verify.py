@@ -28,7 +28,7 @@ def verify(folder: Path, *, matches: int | None, **options: Any) -> None:  # noq
     published = options["commitment"]
     if published is not None and not re.fullmatch(r"\s*[0-9a-fA-F]{64}\s*", published):
         raise arena.UserError(f"--commitment: {published!r} is none: it has 64 hex digits")
-    bots, seed = options["bots"], options["seed"]
+    bots, seed, jobs = options["bots"], options["seed"], options["jobs"]
     rerun = None
     if matches is not None:
         need_linux()
@@ -38,11 +38,6 @@ def verify(folder: Path, *, matches: int | None, **options: Any) -> None:  # noq
         raise arena.UserError("BOTS and --seed go with --rerun N")
     with log_bar() as bar:
         found = arena.verify_results(
-            folder,
-            commitment=published,
-            jobs=options["jobs"],
-            rerun=rerun,
-            notify=say,
-            progress=bar,
+            folder, commitment=published, jobs=jobs, rerun=rerun, notify=say, progress=bar
         )
     raise SystemExit(show_verification(found, as_json=options["as_json"]))

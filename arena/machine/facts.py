@@ -8,8 +8,8 @@ import platform
 import re
 from collections.abc import Iterable, Sequence
 
-import msgspec
 from msgspec import UNSET
+from msgspec.structs import replace
 
 from arena import __version__
 from arena.deals import with_beacon
@@ -87,12 +87,12 @@ def with_host(
 ) -> Event:
     """The event, played in this sandbox and on these machines too."""
     if not event.sandbox:  # prepared: nowhere as yet
-        event = msgspec.structs.replace(event, sandbox=sandbox, confinement=confinement)
+        event = replace(event, sandbox=sandbox, confinement=confinement)
         known: tuple[Machine, ...] = ()
     else:
         known = machines_of(event)
     every = _alike_once((*known, *machines))
-    return msgspec.structs.replace(
+    return replace(
         event,
         sandbox=max(event.sandbox, sandbox, key=lambda name: [*SANDBOXES, name].index(name)),
         confinement=_both(event.confinement, confinement),
@@ -109,14 +109,11 @@ def _alike_once(machines: Iterable[Machine]) -> tuple[Machine, ...]:
     """Machines that differ only in how fast they were found are one, as slow as the slowest."""
     speeds: dict[Machine, list[int]] = {}
     for machine in machines:
-        kind = msgspec.structs.replace(machine, speed=UNSET)
+        kind = replace(machine, speed=UNSET)
         found = speeds.setdefault(kind, [])
         if machine.speed is not UNSET:
             found.append(machine.speed)
-    return tuple(
-        msgspec.structs.replace(kind, speed=min(found, default=UNSET))
-        for kind, found in speeds.items()
-    )
+    return tuple(replace(kind, speed=min(found, default=UNSET)) for kind, found in speeds.items())
 
 
 def _both(one: Confinement, other: Confinement) -> Confinement:

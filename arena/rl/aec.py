@@ -106,8 +106,6 @@ class raw_env(AECEnv, EzPickle):  # noqa: N801 - PettingZoo's name for it
             self.action_spaces[agent] = Discrete(actions)
         self._deals = Deals(os.urandom(32))
         self._next_deal = 0
-        self._deal, self._pairing, self._number = 0, PAIRING, 0
-        self._totals = (0,) * seats
         self._hole: Hole | None = None
         self.agent_selection = self.possible_agents[0]
 
