@@ -94,20 +94,14 @@ def fit(
     scale = math.sqrt(2) * settings.beta
     margin = max(0.0, draw_margin(settings) / scale)
     model = _Model(counts, len(names), settings.sigma, scale, margin)
-    skills, covariance = _propagate(model, _sites_at_the_peak(model))
+    _find_peak(model)
+    skills, covariance = _propagate(model)
     mu = tuple(settings.mu + skill for skill in skills)
     return Fit(tuple(names), mu, tuple(map(tuple, covariance)))
 
 
-class _Site(msgspec.Struct):
-    """A pair's results as a Gaussian factor of its difference: exp(shift·d - precision·d²/2)."""
-
-    precision: float
-    shift: float
-
-
-def _sites_at_the_peak(model: _Model) -> list[_Site]:
-    """Newton's method to the maximum of the posterior; the sites that touch it there."""
+def _find_peak(model: _Model) -> None:
+    """Newton's method to the maximum of the posterior, where the pairs' factors touch it."""
     skills = [0.0] * model.size
     value, slope, curvature = model.at(skills)
     for _ in range(_ITERATIONS):  # pragma: no branch - a bound, never met
@@ -124,16 +118,14 @@ def _sites_at_the_peak(model: _Model) -> list[_Site]:
         value, slope, curvature = found
         if max(map(abs, step), default=0.0) < _CLOSE:
             break
-    sites = []
     for pair in model.pairs:
         one, two = pair.ends
         difference = skills[one] - skills[two]
-        _, tilt, bend = model.outcomes(pair, difference)
-        sites.append(_Site(bend, tilt + bend * difference))
-    return sites
+        _, tilt, pair.precision = model.outcomes(pair, difference)
+        pair.shift = tilt + pair.precision * difference
 
 
-def _propagate(model: _Model, sites: list[_Site]) -> tuple[list[float], Matrix]:
+def _propagate(model: _Model) -> tuple[list[float], Matrix]:
     """Expectation propagation: mean and covariance that agree with every pair's own."""
     skills: list[float] = []
     covariance: Matrix = []
@@ -141,30 +133,30 @@ def _propagate(model: _Model, sites: list[_Site]) -> tuple[list[float], Matrix]:
     for _ in range(_SWEEPS):  # pragma: no branch - a bound, never met
         before = found
         precision, shift = prior(model.size, model.sigma)
-        for pair, site in zip(model.pairs, sites, strict=True):
-            add_difference(precision, shift, pair.ends, weight=site.precision, pull=site.shift)
+        for pair in model.pairs:
+            add_difference(precision, shift, pair.ends, weight=pair.precision, pull=pair.shift)
         root = factor(precision)
         skills = solve(root, shift)
         covariance = inverse(root)
         found = skills + [math.sqrt(covariance[n][n]) for n in range(model.size)]
         if before and max(abs(a - b) for a, b in zip(before, found, strict=True)) < _SETTLED:
             break
-        for pair, site in zip(model.pairs, sites, strict=True):
+        for pair in model.pairs:
             one, two = pair.ends
             mean = skills[one] - skills[two]
             variance = covariance[one][one] + covariance[two][two] - 2 * covariance[one][two]
-            _match(model, pair, site, mean, variance)
+            _match(model, pair, mean, variance)
     return skills, covariance
 
 
-def _match(model: _Model, pair: _Pair, site: _Site, mean: float, variance: float) -> None:
-    """Move a site so that the marginal has the moments that the pair's results give it."""
+def _match(model: _Model, pair: _Pair, mean: float, variance: float) -> None:
+    """Move a factor so that the marginal has the moments that the pair's results give it."""
     middle, step = mean, math.sqrt(variance)
     for _ in range(_REFINEMENTS):  # pragma: no branch - a bound, never met
         points = [middle + step * node for node in _NODES]
         heights = [
             model.height(pair, point)
-            - point * (site.shift - 0.5 * site.precision * point)
+            - point * (pair.shift - 0.5 * pair.precision * point)
             - 0.5 * (point - mean) ** 2 / variance
             for point in points
         ]
@@ -178,19 +170,23 @@ def _match(model: _Model, pair: _Pair, site: _Site, mean: float, variance: float
         # Narrower than the rule can see: look closer.
         middle, step = centre, _CLOSER * step
     # Results only ever add information; less than none is the quadrature's error.
-    precision = max(0.0, site.precision + 1 / spread - 1 / variance)
-    shift = site.shift + centre / spread - mean / variance
-    site.precision += _DAMPING * (precision - site.precision)
-    site.shift += _DAMPING * (shift - site.shift)
+    precision = max(0.0, pair.precision + 1 / spread - 1 / variance)
+    shift = pair.shift + centre / spread - mean / variance
+    pair.precision += _DAMPING * (precision - pair.precision)
+    pair.shift += _DAMPING * (shift - pair.shift)
 
 
-class _Pair(msgspec.Struct, frozen=True):
-    """Weighted counts of the results of two entrants, by their numbers."""
+class _Pair(msgspec.Struct):
+    """Weighted counts of the results of two entrants, by their numbers, and what they are as a
+    Gaussian factor of the difference d of their skills: exp(shift·d - precision·d²/2).
+    """
 
     ends: tuple[int, int]
     wins: float
     ties: float
     losses: float
+    precision: float = 0.0
+    shift: float = 0.0
 
 
 def draw_margin(settings: RatingSettings) -> float:
