@@ -49,7 +49,6 @@ def why_not(error: OSError) -> str:
 
 
 def why_not_started(error: OSError) -> str:
-    """Why a process could not be started."""
     return NO_PROCESSES if error.errno == errno.EAGAIN else why_not(error)
 
 

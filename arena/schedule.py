@@ -77,8 +77,6 @@ Schedule = Callable[[Sequence[Wave], WaveResults], Wave | ScheduleEnd]
 
 
 class NoResults:
-    """Results before the first match."""
-
     withdrawn: Collection[str] = ()
 
     def order(self) -> Sequence[str]:

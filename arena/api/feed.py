@@ -36,8 +36,6 @@ class _Unlimited(Unconfined):
 
 
 class FeedOptions(Frozen, frozen=True, kw_only=True):
-    """How a transcript is fed to a bot."""
-
     match: str | None = None  # a match of the event whose folder is the transcript
     bot: str | None = None  # with `match`: which of the event's bots
     attempt: int | None = None

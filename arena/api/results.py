@@ -50,7 +50,6 @@ def rate(
 
 
 def is_results_folder(path: PathName) -> bool:
-    """Whether there is an event in a folder."""
     return store.is_results_folder(Path(path))
 
 
@@ -60,8 +59,6 @@ def replay_match(folder: PathName, match: str, *, attempt: int | None = None) ->
 
 
 class EventResults:
-    """The results of one event."""
-
     def __init__(self, folder: Path, notify: Notify) -> None:
         self.folder = folder
         self.event: Event = store.read_event(folder)
@@ -99,7 +96,6 @@ class EventResults:
         return self.table.rows
 
     def standing_rows(self) -> list[Row]:
-        """A row a bot."""
         return [
             {**msgspec.to_builtins(each), "faults": sum(count for _, count in each.faults)}
             for each in self.standings

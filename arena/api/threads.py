@@ -62,7 +62,6 @@ async def call_async(function: Callable[[], T], progress: Progress) -> T:
 
 
 def in_loop() -> bool:
-    """Whether trio or asyncio runs in this thread."""
     if trio.lowlevel.in_trio_run():
         return True
     asyncio = sys.modules.get("asyncio")

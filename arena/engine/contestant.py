@@ -136,7 +136,6 @@ class Contestant:
         return "nothing was received (too slow, or its output is not flushed after each line?)"
 
     def last_words(self) -> str:
-        """The end of its stderr, for a fault."""
         return bytes(self.stderr[-STDERR_IN_FAULT:]).decode("utf-8", "backslashreplace")
 
     def log_tail(self) -> str:
@@ -152,7 +151,6 @@ class Contestant:
         return Failure(kind=kind, message=message, line=line, status=self.status())
 
     def status(self) -> str:
-        """How the process ended, if it did."""
         return self.exited.status if self.exited else ""
 
     def end(self, *, starting: bool) -> Failure:

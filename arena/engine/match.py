@@ -67,7 +67,6 @@ class FinishedMatch(msgspec.Struct, frozen=True, kw_only=True):
 async def start_bot(
     pipes: Pipes, context: MatchContext, entrant: str
 ) -> tuple[Contestant, Failure | None]:
-    """Start a bot and wait until it is ready."""
     limits = context.settings.limits
     contestant = pipes.start(
         context.bots[entrant], context.backend, limits, freeze=context.settings.freeze
@@ -181,8 +180,6 @@ async def play_series(
 
 
 class Match:
-    """One match of bots that have been started, by seat."""
-
     def __init__(
         self, pipes: Pipes, context: MatchContext, spec: MatchSpec, seated: Mapping[int, Contestant]
     ) -> None:

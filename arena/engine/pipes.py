@@ -39,8 +39,6 @@ KILL_S = 10.0  # a killed tree that is still there after this is the machine's t
 
 
 class Pipes:
-    """The spawner, the epoll, and the contestants that are alive."""
-
     def __init__(self, spawner: Spawner) -> None:
         self._spawner = spawner
         self._epoll = processes.poller()

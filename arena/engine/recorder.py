@@ -88,8 +88,6 @@ def open_tapped_pipes(tap_of: Callable[[str], Tap]) -> AbstractAsyncContextManag
 
 
 class BotRecord(Tap):
-    """The files of one bot."""
-
     def __init__(self, path: Path) -> None:
         self._lines = files.open_file(path, "wb", buffering=0)
         self._stderr = files.open_file(path.with_suffix(".stderr.txt"), "wb", buffering=0)

@@ -23,7 +23,6 @@ ALL = "they must all be able to play"
 def run_into(
     folder: Path, bots: Sequence[Path], session: Session, *, seed: str | None = None
 ) -> Outcome:
-    """Every new bot meets the old ones, and the new ones each other."""
     with _new_epoch(folder, bots, session, seed) as new:
         return play_new(new, epochs.next_epoch(folder), session)
 

@@ -21,7 +21,6 @@ _BOOT = Path("/proc/sys/kernel/random/boot_id")
 
 
 def admit(ask: bytes, notify: Notify) -> bytes:
-    """The answer to a cluster's question whether this machine can play an event."""
     return msgspec.json.encode(_answer(msgspec.json.decode(ask, type=Ask | AskCores), notify))
 
 

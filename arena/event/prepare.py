@@ -29,7 +29,7 @@ from arena.formats import Format
 from arena.formats.race import refuse_small_budget
 from arena.machine.facts import played_here, workers_of
 from arena.machine.preflight import SETTINGS
-from arena.model import Bot, Event, Frozen, Series, Settings, UserError
+from arena.model import Bot, Event, Frozen, Limits, Series, Settings, UserError
 from arena.store import Private, Store, claim_folder, prepare, staged_folder
 from arena.system import clock, randomness
 
@@ -92,8 +92,6 @@ class NewEvent(NamedTuple):
 
 
 class Prepared(Frozen, frozen=True, kw_only=True):
-    """What `prepare` has made."""
-
     folder: Path
     event: Event
     matches: int
@@ -145,13 +143,10 @@ def _entered(
     settings = replace(options.settings(notify), beacon=beacon)
     if settings.racing and not skip_broken:  # before the bots are copied, built and started
         refuse_small_budget(settings, count_bots(bots))
+    jobs = None if only_start else run.jobs
+    terms: Settings | Limits = settings.limits if only_start else settings
     workshop = Workshop(
-        settings.limits if only_start else settings,
-        notify,
-        sandbox=run.sandbox,
-        jobs=None if only_start else run.jobs,
-        flags=SETTINGS,
-        skip_broken=skip_broken,
+        terms, notify, sandbox=run.sandbox, jobs=jobs, flags=SETTINGS, skip_broken=skip_broken
     )
     with place as folder, in_use(workshop.cache):
         workshop.folder = folder
@@ -243,10 +238,5 @@ def prepare_event(entry: Entry, out: Path, beacon_from: str | None, session: Ses
 def _private(
     new: NewEvent, *, cache: str, options: Mapping[str, str | int | bool | None]
 ) -> Private:
-    return Private(
-        secret=new.secret.hex(),
-        sources={bot.entrant.id: bot.source for bot in new.bots},
-        cache=cache,
-        entered=new.event,
-        options=options,
-    )
+    secret, sources = new.secret.hex(), {bot.entrant.id: bot.source for bot in new.bots}
+    return Private(secret=secret, sources=sources, cache=cache, entered=new.event, options=options)

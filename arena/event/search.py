@@ -262,14 +262,10 @@ class BotMatches:
 
     def transcript(self, *, lean: bool) -> bytes:
         """Every line that the process read and wrote; `lean`: of a bot that asks for `next`."""
-        settings = self._event.settings
+        settings, deals = self._event.settings, Deals(with_beacon(self._secret, self._event.beacon))
+        game, entrant = registry.game(settings.game), self.entrant.id
         lines = rebuild_lines(
-            self.records,
-            self.entrant.id,
-            settings=settings,
-            game=registry.game(settings.game),
-            deals=Deals(with_beacon(self._secret, self._event.beacon)),
-            lean=lean,
+            self.records, entrant, settings=settings, game=game, deals=deals, lean=lean
         )
         return "".join(f"{line}\n" for line in lines).encode()
 

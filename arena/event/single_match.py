@@ -33,8 +33,6 @@ seconds, to an onlooker. Entered before the first card."""
 
 
 class SingleMatch(Frozen, frozen=True, kw_only=True):
-    """A match that was played."""
-
     record: MatchRecord
     options: MatchOptions
     sandbox: str
@@ -50,7 +48,6 @@ def play_match(
     talk: Path | None = None,
     watch: Watch | None = None,
 ) -> SingleMatch:
-    """Play one match, the first bot in seat 0. `talk`: a folder for every line said."""
     rules = registry.game(options.game)
     if not bots:
         raise UserError("name the bots that play, for instance: arena match bots/a bots/b")

@@ -109,8 +109,6 @@ class Crew:
         self._failed: Exception | None = None  # the error of an admission in the background
         self._lost_since: float | None = None
 
-    # ------------------------------------------------------------------------- who is there
-
     async def poll(self) -> list[Peer]:
         """The workers to be admitted now, by the scheduler. HostError: it is gone for good."""
         if self._failed:
@@ -161,10 +159,7 @@ class Crew:
         """Whether a worker was refused for a reason that may pass soon."""
         return any(unfit.again <= BUSY_S for unfit in self._refused.values())
 
-    # ------------------------------------------------------------------------- who may play
-
     async def measure_here(self) -> None:
-        """Measure this machine's speed, to judge others by."""
         if self.judge:
             found = dask_tasks.answer(await trio.to_thread.run_sync(dask_tasks.try_cores, (None,)))
             assert isinstance(found, CoreTrials)
@@ -243,12 +238,8 @@ class Crew:
             self._configured[peer.address] = peer
             process = await self.call(peer, dask_tasks.keep, self.name, _encode(config))
             machine = replace(fit.machine, speed=min(trial.speed for trial in trials))
-            self.nodes[peer.address] = Node(
-                peer=peer,
-                process=process,
-                fit=replace(fit, machine=machine),
-                cores=tuple(trial.core for trial in trials),
-            )
+            fit, own = replace(fit, machine=machine), tuple(trial.core for trial in trials)
+            self.nodes[peer.address] = Node(peer=peer, process=process, fit=fit, cores=own)
 
     async def _cores(self, peer: Peer, fit: NodeFit) -> list[CoreTrial]:
         """A core for each thread of a worker, on which no other worker of ours plays."""
@@ -333,8 +324,6 @@ class Crew:
         """Make the workers forget the event. Blocks."""
         self._uploaded.clear()
         self.cluster.leave(dask_tasks.leave, self.name, list(self._configured.values()))
-
-    # ------------------------------------------------------------------------- tasks
 
     async def call(self, peer: Peer, function: Callable[..., Any], *arguments: object) -> Any:  # noqa: ANN401
         """Run a task: its result. LostError: its worker is gone; UnfitError: it failed there."""

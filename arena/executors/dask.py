@@ -32,13 +32,12 @@ WAIT_S = 60.0  # to wait for a first worker, or for another when all are gone
 BATCH_S = 1.0  # a task has its own way of some 5 ms, so this much work makes that half a percent
 # Of a task: worker and parent hold all its records at once, a megabyte; and so many blocks are held
 # for each slot.
-MOST_MATCHES = 400
-MOST_SERIES = 64
+MOST_MATCHES, MOST_SERIES = 400, 64
 # A slot's core is probed so often for other work, which takes 10 ms; a worker is suspended after so
 # many positive probes in a row.
-CROWDED_S = 10.0
-CROWDED_TIMES = 3
+CROWDED_S, CROWDED_TIMES = 10.0, 3
 
+Jobs = dict[str, tuple[QueuedBlock, Job]]
 _encode = msgspec.json.Encoder().encode
 
 
@@ -247,11 +246,9 @@ class _Round:
             self._ended(node, block, job.end(why, blameless=not self._crew.cluster.connected))
         return count
 
-    def _jobs(
-        self, blocks: list[QueuedBlock], *, try_core: bool
-    ) -> dict[str, tuple[QueuedBlock, Job]]:
+    def _jobs(self, blocks: list[QueuedBlock], *, try_core: bool) -> Jobs:
         """What is to be played of these blocks, by the ids of the series."""
-        jobs: dict[str, tuple[QueuedBlock, Job]] = {}
+        jobs: Jobs = {}
         for block in blocks:
             if (attempt := self._choose(block.series)) is None:
                 self._queue.give_back(block)
@@ -260,9 +257,7 @@ class _Round:
                 jobs[block.series.id] = block, job
         return jobs
 
-    def _take(
-        self, node: Node, slot: int, jobs: dict[str, tuple[QueuedBlock, Job]], played: list[Report]
-    ) -> int:
+    def _take(self, node: Node, slot: int, jobs: Jobs, played: list[Report]) -> int:
         """Report what was played, and remove it from the jobs: how many matches that were."""
         count = 0
         for message in played:
@@ -301,11 +296,11 @@ class _Round:
 
     def _ended(self, node: Node, block: QueuedBlock, end: SeriesEnd) -> None:
         self._report(end)
+        if end.trouble:
+            self._executor.alone.add(end.series)
         if not end.trouble:
             self._queue.give_back(block)
-            return
-        self._executor.alone.add(end.series)
-        if end.blameless:
+        elif end.blameless:
             self._queue.put_back(block)
         else:
             self._queue.put_void(block, _place(node))

@@ -139,13 +139,8 @@ def dask_setup(_worker: object) -> None:
 
 def _node(ask: bytes) -> bytes:
     """Run `arena node`, since a process that starts programs must have its main thread only."""
-    done = processes.run(
-        [sys.executable, "-P", "-m", "arena", "node"],
-        input=ask,
-        capture_output=True,
-        start_new_session=True,
-        check=False,
-    )
+    node = [sys.executable, "-P", "-m", "arena", "node"]
+    done = processes.run(node, input=ask, capture_output=True, start_new_session=True, check=False)
     if done.returncode:
         end = done.stderr[-_ERROR_BYTES:].decode(errors="replace")
         raise RuntimeError(f"`arena node` has failed ({done.returncode}):\n{end}")

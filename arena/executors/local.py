@@ -34,7 +34,6 @@ _END_S = 5  # for a worker whose input has ended to kill its bots
 
 
 def parse_report(line: bytes) -> Report:
-    """The report in a worker's line, without its newline."""
     if line.startswith(SERIES_END):
         return _decode_end(line)
     encoded, _, stderr = line.partition(TAB)

@@ -5,7 +5,6 @@ event that was published before it keeps its bytes.
 """
 
 from collections.abc import Mapping
-from types import MappingProxyType
 from typing import Annotated, Any, Literal
 
 from msgspec import UNSET, Meta, UnsetType
@@ -186,13 +185,11 @@ class Settings(Frozen, frozen=True, kw_only=True, forbid_unknown_fields=True):
         return 1 if self.derivation is UNSET else self.derivation
 
 
-STATED: Mapping[str, Any] = MappingProxyType(
-    {
-        "derivation": DERIVATION,
-        "deal_order": SHUFFLED,
-        "withdraw_after": FAULTS_IN_A_ROW,
-        "annul_below": HALF,
-        "holes": 9,
-    }
-)
+STATED: Mapping[str, Any] = {
+    "derivation": DERIVATION,
+    "deal_order": SHUFFLED,
+    "withdraw_after": FAULTS_IN_A_ROW,
+    "annul_below": HALF,
+    "holes": 9,
+}
 """Settings that the first events didn't have, as new events state them; also `predictable`."""

@@ -136,7 +136,6 @@ def read_private(folder: Path) -> Private | None:
 
 
 def others_read_private(folder: Path) -> bool:
-    """Whether other users of this machine can read private.json."""
     try:
         return bool((folder / "private.json").stat().st_mode & 0o077)
     except OSError:

@@ -98,7 +98,6 @@ class Index:
         return bisect_left(range(self.count), size, key=self.start)
 
     def cut(self, count: int) -> Index:
-        """Its first entries."""
         return Index(self._entries[: count * _ENTRY.size], self.mark)
 
     def find(self, name: str, kind: int) -> Iterator[int]:

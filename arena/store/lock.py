@@ -54,7 +54,6 @@ def _holder(folder: Path) -> int:
 
 
 def writer(folder: Path) -> int | None:
-    """The process id of the writer, if there is one."""
     try:
         with open_regular(folder / "lock") as file:
             _flock(file, "LOCK_SH", "LOCK_NB")

@@ -125,7 +125,6 @@ def _bodies(
 
 
 def _record(folder: Path, entrants: frozenset[str], start: int, body: bytes) -> MatchRecord:
-    """Decode a line; UserError if it is no record of this event."""
     try:
         record = decode(body)
     except UNDECODABLE as error:

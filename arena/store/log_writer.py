@@ -116,7 +116,6 @@ class Store:
         self.event = event
 
     def conclude(self, event: Event) -> None:
-        """Reveal the secret in event.json, and remove private.json."""
         self.reveal(event)
         self.forget()
 
@@ -130,7 +129,6 @@ class Store:
             files.remove(self.folder / "private.json")
 
     def write(self, name: str, text: str) -> None:
-        """Write a derived file atomically."""
         with writes_into(self.folder):
             write_atomically(self.folder / name, text.encode())
 

@@ -46,12 +46,9 @@ class RecordCheck:
     def _replay(self, record: MatchRecord) -> None:
         illegal = any(fault.kind is FaultKind.ILLEGAL for fault in record.faults)
         try:
+            witness = _Doubter() if illegal else None
             again = replay_moves(
-                record,
-                game=self._game,
-                deals=self._deals,
-                settings=self._settings,
-                witness=_Doubter() if illegal else None,
+                record, game=self._game, deals=self._deals, settings=self._settings, witness=witness
             )
         except ReplayError as error:
             self._check_deck(record)
@@ -87,13 +84,9 @@ class RecordCheck:
 
     def _check_deck(self, record: MatchRecord) -> None:
         """With other cards, all else differs too."""
-        dealt = fingerprint(
-            [
-                self._deals.deck(record.pairing, record.deal, hole, self._pack).cards
-                for hole in range(1, len(record.holes) + 1)
-            ]
-        )
-        _compare(record, "deck", dealt, record.deck)
+        deal, holes = (record.pairing, record.deal), range(1, len(record.holes) + 1)
+        decks = [self._deals.deck(*deal, hole, self._pack).cards for hole in holes]
+        _compare(record, "deck", fingerprint(decks), record.deck)
 
 
 class _Doubter(Witness):

@@ -11,7 +11,6 @@ the log, else the first missing match of the schedule, else of the first table.
 import json
 from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
-from types import MappingProxyType
 
 from msgspec.structs import replace
 
@@ -30,12 +29,10 @@ from arena.verify.log import LogPart, VerifiedRecord, processes, read_log
 
 Progress = Callable[[int], None]  # called with the number of bytes of the log that have been read
 
-OLDER: Mapping[int, str] = MappingProxyType(
-    {
-        1: "the W-T-L, duels and matrix of tables of three and more break ties by places, and bots "
-        "that were not rated have numbers"
-    }
-)
+OLDER: Mapping[int, str] = {
+    1: "the W-T-L, duels and matrix of tables of three and more break ties by places, and bots "
+    "that were not rated have numbers"
+}
 """By rule: what its tables tell otherwise than today's. A mended derivation gets a line here
 and one in the table of rules in protocol/DEALS.md."""
 
