@@ -29,6 +29,8 @@ from arena.sandbox import Backend
 
 
 class CheckOptions(Frozen, frozen=True, kw_only=True):
+    """How bots are checked."""
+
     games: tuple[str, ...] = tuple(GAMES)
     quick: bool = False
     """One match of each kind."""

@@ -30,6 +30,8 @@ _ANY_SITE = PublishOptions()
 
 
 class Verification(Frozen, frozen=True, kw_only=True):
+    """The result of verifying one folder."""
+
     folder: Path
     verdict: FolderVerdict
     seconds: float

@@ -50,6 +50,7 @@ def rate(
 
 
 def is_results_folder(path: PathName) -> bool:
+    """Whether there is an event in a folder."""
     return store.is_results_folder(Path(path))
 
 
@@ -59,6 +60,8 @@ def replay_match(folder: PathName, match: str, *, attempt: int | None = None) ->
 
 
 class EventResults:
+    """The results of one event."""
+
     def __init__(self, folder: Path, notify: Notify) -> None:
         self.folder = folder
         self.event: Event = store.read_event(folder)

@@ -17,6 +17,8 @@ from arena.store import claim_folder
 
 
 class Comparison(Frozen, frozen=True, kw_only=True):
+    """The result of comparing two bots."""
+
     old: Entrant
     new: Entrant
     outcome: Outcome | None = None

@@ -92,6 +92,8 @@ class NewEvent(NamedTuple):
 
 
 class Prepared(Frozen, frozen=True, kw_only=True):
+    """What `prepare` has made."""
+
     folder: Path
     event: Event
     matches: int

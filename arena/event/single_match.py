@@ -33,6 +33,8 @@ seconds, to an onlooker. Entered before the first card."""
 
 
 class SingleMatch(Frozen, frozen=True, kw_only=True):
+    """A match that was played."""
+
     record: MatchRecord
     options: MatchOptions
     sandbox: str
