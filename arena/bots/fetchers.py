@@ -2,7 +2,7 @@
 
 The tools run as the user, outside the sandbox, in an empty folder of the cache, with the user's own
 configuration: mirrors, proxies, certificates, credentials. What keeps packages' code from running
-here is stated at each tool; locks/ checks what a bot's files could make a tool do.
+here stands at each tool and in fetchers.toml; locks/ checks what a bot's files could make one do.
 
 Each has an `identity` (what the packages depend on besides the lock file), an `env` (what the bot
 needs to find them) and `compile` (a command for the sandbox that makes them start faster). `fetch`
@@ -16,6 +16,7 @@ import platform
 import re
 import sys
 from pathlib import Path
+from typing import Any
 
 from arena.bots.commands import CommandError, resolve
 from arena.bots.interpreters import Toolbox
@@ -24,11 +25,16 @@ from arena.bots.plain_text import printable
 from arena.bots.roster import Candidate, FailedError
 from arena.bots.tools import ask, run
 from arena.sandbox.environment import INSIDE
+from arena.tables import table
 
 HOME = ".arena-home"  # a build's home in the bot's folder; it is no part of the result
 PYTHON = ".arena-packages"  # the folder of Python packages in the bot's folder
 
 _WHEELS = "only wheels are taken: to build a package is to run its code outside the sandbox"
+
+
+def _called(tool: str) -> Any:  # noqa: ANN401 - of a table
+    return table("bots/fetchers")[tool]
 
 
 def _python(candidate: Candidate, toolbox: Toolbox) -> str:
@@ -59,12 +65,7 @@ class _Pip:
 
     @property
     def identity(self) -> str:
-        """Binary interface and platform, by which pip chooses wheels."""
-        question = (
-            "import sys, sysconfig as s; print(sys.implementation.cache_tag,"
-            "s.get_config_var('SOABI'), s.get_platform(), '%d.%d' % sys.version_info[:2])"
-        )
-        return ask([self._python, "-I", "-S", "-c", question])
+        return ask([self._python, "-I", "-S", "-c", _called("pip")["identity"]])
 
     def find(self, locked: Locked) -> None:
         """That interpreter's pip, else arena's own pip for that interpreter."""
@@ -86,17 +87,10 @@ class _Pip:
     def fetch(self, locked: Locked, work: Path, made: Path) -> None:
         target = made / PYTHON
         if locked.names:
-            flags = [
-                *("--quiet", "--no-input", "--disable-pip-version-check", "--no-user"),
-                *("--only-binary", ":all:", "--no-compile", "--no-warn-script-location"),
-                *(["--require-hashes"] if locked.hashes else []),
-            ]
+            flags = [*_called("pip")["flags"], *(["--require-hashes"] if locked.hashes else [])]
+            words = ["install", *flags, "--target", str(target), "-r", REQUIREMENTS]
             try:
-                run(
-                    [*self._pip, "install", *flags, "--target", str(target), "-r", REQUIREMENTS],
-                    work,
-                    {"PIP_REQUIRE_VIRTUALENV": "0", "PIP_ROOT_USER_ACTION": "ignore"},
-                )
+                run([*self._pip, *words], work, _called("pip")["env"])
             except FailedError as e:
                 absent = re.search(rb"No matching distribution found for (\S+)", e.output)
                 if absent is None:
@@ -142,17 +136,7 @@ class _Npm(_ToolOnPath):
         return " ".join([ask([node, "--version"]), platform.system(), platform.machine(), *libc])
 
     def fetch(self, _: Locked, work: Path, made: Path) -> None:
-        flags = [
-            *("--ignore-scripts", "--git=arena-gives-no-git", "--global=false"),
-            *("--include=dev", "--include=optional", "--include=peer"),
-            # The user's registry, whatever host a lock file names.
-            "--replace-registry-host=always",
-            *("--no-audit", "--no-fund", "--no-progress", "--no-update-notifier"),
-            "--loglevel=error",
-        ]
-        # Also for an npm that npm starts.
-        env = {"npm_config_ignore_scripts": "true", "COREPACK_ENABLE_PROJECT_SPEC": "0"}
-        run([self._tool, "ci", *flags], work, env)
+        run([self._tool, "ci", *_called("npm")["flags"]], work, _called("npm")["env"])
         if (work / "node_modules").is_dir():
             (work / "node_modules").rename(made / "node_modules")
 
@@ -167,7 +151,7 @@ class _Cargo(_ToolOnPath):
         _check_parents(work)
         # The rustc beside it, whatever a folder's toolchain file chooses.
         path = os.pathsep.join([str(Path(self._tool).parent), os.environ.get("PATH", os.defpath)])
-        words = ["vendor", "--locked", "--respect-source-config", "--color=never", "vendor"]
+        words = ["vendor", *_called("cargo")["flags"], "vendor"]
         if not locked.names:
             words.append("--offline")
         settings = run([self._tool, *words], work, {"PATH": path})
