@@ -20,7 +20,7 @@ from arena.bots.roster import FailedError
 from arena.bots.trees import remove
 from arena.exhaustion import ran_out_at_start, why_not, why_not_started
 from arena.model import HostError
-from arena.sandbox import tool_keeper
+from arena.sandbox import bare, tool_keeper
 
 FETCH_S = 900.0  # for one bot's packages over a slow line
 ASK_S = 30.0  # for a `--version`
@@ -89,7 +89,7 @@ def _run_under_keeper(
         with its:
             try:
                 process = subprocess.Popen(
-                    [sys.executable, "-I", "-S", *cacheless, tool_keeper.__file__, *argv],
+                    [sys.executable, "-I", "-S", *cacheless, bare.__file__, "tool_keeper", *argv],
                     cwd=work,
                     env=env,
                     stdin=its.fileno(),

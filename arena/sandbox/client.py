@@ -16,17 +16,15 @@ import select
 import socket
 import subprocess
 import sys
-from pathlib import Path
 from typing import Any, Self
 
 import msgspec
 
 from arena.exhaustion import why_not, why_not_started
 from arena.model import HostError
-from arena.sandbox import Exited, SpawnPlan, Started, cgroups, kernel, scope
+from arena.sandbox import Exited, SpawnPlan, Started, bare, cgroups, kernel, scope
 from arena.sandbox.residence import Residence
 
-SCRIPT = Path(__file__).with_name("spawner.py")
 ANSWER_BYTES = 1 << 16  # above the largest: a host's error, its longest part, has at most 2,000
 STDERR_BYTES = 8192  # enough for the traceback of a bug in the spawner
 SEND_S = 10.0  # the spawner is never busy for long: if it doesn't take a request by then, it hangs
@@ -61,7 +59,7 @@ class Spawner:
         delegated = scope.launch_prefix()
         try:
             self._process = subprocess.Popen(
-                [*delegated, sys.executable, "-I", "-S", *cacheless, str(SCRIPT)],
+                [*delegated, sys.executable, "-I", "-S", *cacheless, bare.__file__, "spawner"],
                 stdin=its.fileno(),
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.PIPE,

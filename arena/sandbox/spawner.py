@@ -1,6 +1,6 @@
 """The spawner process: start programs, limit them, reap them, and kill them all when it ends.
 
-Run as a script with a SOCK_SEQPACKET socket as its standard input: `python -I -S spawner.py`.
+Run by bare.py, with a SOCK_SEQPACKET socket as its standard input.
 Standard library only and one thread, so that forking is safe and cheap, and the parent-death signal
 means this process.
 
@@ -23,21 +23,10 @@ import resource
 import select
 import signal
 import socket
-import sys
 import time
-import types
 from collections import deque
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
-
-if __name__ == "__main__":
-    # The package's own __init__ needs msgspec, which has no place here: stand-ins for the two
-    # packages let the sibling modules be found without it.
-    _here = Path(__file__).parent
-    for _name, _folder in (("arena.sandbox", _here), ("arena", _here.parent)):
-        sys.modules[_name] = types.ModuleType(_name)
-        sys.modules[_name].__path__ = [str(_folder)]
 
 from arena.sandbox import cgroups, child, meter, mounts, subreaper, uids
 from arena.sandbox.program import Program
@@ -333,7 +322,3 @@ def main() -> None:
     connection = socket.socket(fileno=os.dup(0))
     os.dup2(os.open(os.devnull, os.O_RDWR | os.O_CLOEXEC), 0)
     SpawnerProcess(connection).run()
-
-
-if __name__ == "__main__":
-    main()

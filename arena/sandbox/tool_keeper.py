@@ -1,6 +1,6 @@
 """Run one of the user's own tools, unconfined, so that none of its processes outlives the arena.
 
-Run as `python -I -S tool_keeper.py TOOL [ARGUMENT …]` with a socket as its standard input.
+Run by bare.py with the tool and its arguments, and with a socket as its standard input.
 The tool gets everything else that the keeper has: environment, folder, outputs. When it has ended,
 or the socket is closed (by the arena, or since that has died in whatever way), the whole tree is
 killed, and only then one JSON message is sent: {"status": a wait status} or {"errno": why the tool
@@ -14,24 +14,14 @@ import json
 import os
 import signal
 import socket
-import sys
-import types
-from pathlib import Path
 from typing import NoReturn
-
-if __name__ == "__main__":
-    # As in spawner.py: the package's own __init__ imports more than a keeper may load.
-    _here = Path(__file__).parent
-    for _name, _folder in (("arena.sandbox", _here), ("arena", _here.parent)):
-        sys.modules[_name] = types.ModuleType(_name)
-        sys.modules[_name].__path__ = [str(_folder)]
 
 from arena.sandbox import kernel, subreaper
 
 REPORT_BYTES = 4096  # above the longest message
 
 
-def main(argv: list[str]) -> None:
+def main(*argv: str) -> None:
     connection = socket.socket(fileno=os.dup(0))
     null = os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC)
     try:
@@ -47,7 +37,7 @@ def main(argv: list[str]) -> None:
         connection.send(json.dumps(report).encode(), socket.MSG_NOSIGNAL)
 
 
-def _become(argv: list[str], keeper: int, null: int, failed: int) -> NoReturn:
+def _become(argv: tuple[str, ...], keeper: int, null: int, failed: int) -> NoReturn:
     try:
         signal.set_wakeup_fd(-1)
         for number in (signal.SIGCHLD, signal.SIGPIPE, signal.SIGXFSZ):  # ignored by Python
@@ -59,7 +49,3 @@ def _become(argv: list[str], keeper: int, null: int, failed: int) -> NoReturn:
         os.write(failed, str(error.errno).encode())
     finally:
         os._exit(1)
-
-
-if __name__ == "__main__":
-    main(sys.argv[1:])
