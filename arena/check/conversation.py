@@ -57,7 +57,7 @@ Delivery = Callable[[bytes], Sequence[bytes]]
 """How a line is delivered: from a line to the pieces that are written one after another."""
 
 
-def ordinary(line: bytes) -> Sequence[bytes]:
+def whole(line: bytes) -> Sequence[bytes]:
     """In one piece, as a referee writes."""
     return (line,)
 
@@ -86,7 +86,7 @@ class Conversation:
     settings: Settings
     facts: Facts  # what is known of the bot before it says anything
     alone_s: float
-    deliver: Delivery = ordinary
+    deliver: Delivery = whole
     batch: bool = False  # notices are written together with the next question
     lean: bool = False
     times: list[float] = field(default_factory=list)  # seconds of each answer

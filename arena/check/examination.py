@@ -8,13 +8,7 @@ from pathlib import Path
 
 from arena import registry
 from arena.bots.folder import SnapshotError, open_folder
-from arena.check.conversation import (
-    Conversation,
-    Delivery,
-    MistakeError,
-    StillSilentError,
-    ordinary,
-)
+from arena.check.conversation import Conversation, Delivery, MistakeError, StillSilentError, whole
 from arena.check.mistakes import Facts, Mistake, Trigger
 from arena.engine.single_bot import Solo
 from arena.model import Bot, Limits, Settings
@@ -103,7 +97,7 @@ class Examination:
                 self.ready_s = await talk.start(patience=patience, suspect=suspect)
                 yield talk
             finally:
-                if talk.deliver is ordinary:  # longer lines, or pieces, take longer to answer
+                if talk.deliver is whole:  # longer lines, or pieces, take longer to answer
                     self.times += talk.times
                     self.spent = max([self.spent, *talk.spent])
                 self.memory_mb = max(self.memory_mb, (await solo.kill()).memory_mb)

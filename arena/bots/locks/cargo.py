@@ -8,20 +8,12 @@ import posixpath
 from collections.abc import Iterator
 from typing import Any
 
+from arena.bots import toml
 from arena.bots.folder import Folder
-from arena.bots.locks.text import (
-    LOCK_BYTES,
-    Locked,
-    LockError,
-    as_table,
-    check_count,
-    parse_toml,
-    read_file,
-    read_files,
-)
+from arena.bots.locks.text import Locked, LockError, as_table, check_count, read_file, read_files
 from arena.bots.plain_text import printable
 from arena.bots.snapshot import listing
-from arena.bots.toml import Key, Toml
+from arena.bots.toml import BoundsError, Key, Toml
 
 CARGO_LOCK = "Cargo.lock"
 CARGO = "Cargo.toml"
@@ -49,19 +41,28 @@ _GLOB = "*?["
 def read_cargo(folder: Folder) -> Locked:
     data = read_file(folder, CARGO_LOCK)
     read_file(folder, CARGO)  # raises if it is missing
-    names = _lock(parse_toml(CARGO_LOCK, data))
+    names = _lock(_parsed(CARGO_LOCK, data))
     found = [file.path for file in listing(folder)]
     manifests = [path for path in found if posixpath.basename(path) == CARGO]
     # Cargo needs the sources of a workspace to exist, but reads none.
     sources = tuple(path for path in found if path.endswith(".rs"))
     if len(manifests) > MANIFESTS:
         raise LockError(f"{CARGO_LOCK}: more than {MANIFESTS} {CARGO} lie in the bot's folder")
-    files = read_files(folder, manifests, LOCK_BYTES, LOCK_BYTES)
+    files = read_files(folder, manifests)
     wanted: set[str] = set()
     for path, text in files.items():
-        wanted |= _manifest(path, parse_toml(path, text))
+        wanted |= _manifest(path, _parsed(path, text))
         check_count(path, len(wanted))
     return Locked({CARGO_LOCK: data, **files}, empty=sources, names=frozenset(names))
+
+
+def _parsed(name: str, data: bytes) -> Toml:
+    try:
+        return toml.loads(data.decode())
+    except BoundsError as e:
+        raise LockError(f"{printable(name)}:{e.line}: {e.what}; write it again with cargo") from e
+    except ValueError as e:
+        raise LockError(f"{printable(name)} can't be read: {printable(e)}") from e
 
 
 def _lock(lock: Toml) -> Iterator[str]:

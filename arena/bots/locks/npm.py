@@ -12,20 +12,13 @@ from typing import Any
 import msgspec
 
 from arena.bots.folder import Folder
-from arena.bots.locks.text import (
-    ARCHIVE_BYTES,
-    OWN_BYTES,
-    Locked,
-    LockError,
-    as_table,
-    check_count,
-    read_file,
-    read_files,
-)
+from arena.bots.locks.text import Locked, LockError, as_table, check_count, read_file, read_files
 from arena.bots.plain_text import printable
 
 PACKAGE_LOCK = "package-lock.json"
 PACKAGE = "package.json"
+ARCHIVE_BYTES = 16 << 20  # of an archive in the bot's folder
+OWN_BYTES = 64 << 20  # of all of them, which are kept in memory
 
 _REMEDY = "write it again: npm install --package-lock-only, with npm 7 or newer"
 _NAME = r"(?:@[\w~-][\w.~-]*/)?[\w~-][\w.~-]*"

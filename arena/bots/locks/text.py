@@ -3,20 +3,15 @@
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
-from arena.bots import toml
 from arena.bots.folder import Folder
 from arena.bots.plain_text import BotError, printable
-from arena.bots.toml import BoundsError, Toml
 
 LOCK_BYTES = 1 << 20
 """Of a lock file, and of all manifests of a bot together: the largest projects have half of it, and
 a parse must end within a second."""
-ARCHIVE_BYTES = 16 << 20  # of an archive in the bot's folder
 PACKAGES = 2000
 """Most packages in a lock file, and most dependencies: tools take memory and minutes for each ten
 thousand, and 2,000 packages of 50 files are all the files that packages may have."""
-OWN_BYTES = 64 << 20
-"""All that is handed to a tool, kept in memory: lock, manifests and the bot's own archives."""
 
 
 class LockError(BotError):
@@ -55,7 +50,9 @@ def read_file(folder: Folder, name: str, most: int = LOCK_BYTES) -> bytes:
     return data
 
 
-def read_files(folder: Folder, names: Iterable[str], most: int, each: int) -> dict[str, bytes]:
+def read_files(
+    folder: Folder, names: Iterable[str], most: int = LOCK_BYTES, each: int = LOCK_BYTES
+) -> dict[str, bytes]:
     """Several files, at most `each` bytes of one and `most` of all."""
     files = {}
     size = 0
@@ -66,15 +63,6 @@ def read_files(folder: Folder, names: Iterable[str], most: int, each: int) -> di
             shown = printable(name)
             raise LockError(f"{shown}: with this file there are more than {most >> 20} MB")
     return files
-
-
-def parse_toml(name: str, data: bytes) -> Toml:
-    try:
-        return toml.loads(data.decode())
-    except BoundsError as e:
-        raise LockError(f"{printable(name)}:{e.line}: {e.what}; write it again with cargo") from e
-    except ValueError as e:
-        raise LockError(f"{printable(name)} can't be read: {printable(e)}") from e
 
 
 def as_table(value: Any) -> dict[str, Any]:  # noqa: ANN401 - TOML
