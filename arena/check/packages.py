@@ -19,24 +19,12 @@ from arena.check.mistakes import language
 from arena.engine.single_bot import BotLine
 from arena.model import Bot
 from arena.sandbox.environment import INSIDE
+from arena.tables import table
 
 # Read of a bot's files in all: an author's own code is far smaller.
 FILES, BYTES, NAMES = 200, 1 << 20, 200
 _ANSWERS_S = 10.0
-_IMPORT = re.compile(
-    r"(?:^|[:;])[ \t]*(?:from[ \t]+(\w++)[\w.]*+[ \t]+import\b|import[ \t]+(\w[\w., \t]*))",
-    re.MULTILINE,
-)
-_WHERE = """
-import importlib.util, sys
-for name in sys.argv[1:]:
-    try:
-        spec = importlib.util.find_spec(name)
-        places = [spec.origin, *(spec.submodule_search_locations or [])]
-    except Exception:
-        places = []
-    print(next((place for place in places if place), ""), flush=True)
-"""
+_TABLE = table("check/packages")
 _FLAG = re.compile(r"-[bBdEIOPqsSuvx]+")
 _INSTALLED = re.compile(r"/(?:site|dist)-packages/")
 
@@ -54,7 +42,7 @@ def imports(root: Path, run: Sequence[str] = ()) -> Mapping[str, str]:
         text = text[:left]  # noqa: PLW2901 - what there is still time for
         left -= len(text)
         line, counted = 1, 0
-        for match in _IMPORT.finditer(text):
+        for match in re.finditer(_TABLE["imports"], text, re.MULTILINE):
             line += text.count("\n", counted, match.end())
             counted = match.end()
             for module in (match[1] or match[2]).split(","):
@@ -88,7 +76,7 @@ async def host_packages(exam: Examination) -> list[str]:
         return []
     program, *words = bot.run
     flags = [*takewhile(_FLAG.fullmatch, words)]  # with -S it would see none
-    asking = msgspec.structs.replace(bot, run=(program, *flags, "-c", _WHERE, *wanted))
+    asking = msgspec.structs.replace(bot, run=(program, *flags, "-c", _TABLE["where"], *wanted))
     own = [path for path in dict(bot.env).get("PYTHONPATH", "").split(os.pathsep) if path]
     found = []
     async with exam.solo(asking) as solo:
