@@ -3,32 +3,39 @@
 from collections import Counter
 from pathlib import Path
 
-from arena.event.results import Counts, table_of
+from arena.event.results import Counts, count_folder
+from arena.ratings.standings import table as table_by
 from arena.registry import table_files
 from arena.store import (
     canonical_line,
     read_by_id,
-    read_event,
     read_records,
     records_of_match,
     records_of_series,
 )
 
 
-def canonical(folder: Path) -> bytes:
+def counted(folder: Path):
+    """The count of an event's log, made once: (event, counting)."""
+    event, counting = count_folder(folder)
+    found = counting.counted()
+    counting.counted = lambda: found  # nothing is added to it
+    return event, counting
+
+
+def canonical(folder: Path, counting) -> bytes:
     """The counted records of an event without the facts of the host, sorted."""
-    counts = Counts(folder)
+    counts = Counts(folder, counting)
     lines = [canonical_line(record) for record in read_by_id(folder, counts)]
     if len(lines) != len(counts) or counts.missing:
         raise AssertionError(f"{len(lines)} of {len(counts)} records, {counts.missing} missing")
     return b"".join(lines)
 
 
-def files_of(folder: Path) -> dict:
+def files_of(folder: Path, event, counting) -> dict:
     """What an event comes to: the same however it was played."""
-    event = read_event(folder)
     found = {
-        "log": canonical(folder),
+        "log": canonical(folder, counting),
         "event": (event.settings, event.entrants, event.commitment, event.secret, event.finished),
     }
     return found | {name: (folder / name).read_text() for name in table_files()}
@@ -39,7 +46,8 @@ def faults_of(world, played, expected) -> list[str]:
     wrong = []
     for folder, wanted in zip(played.folders, expected, strict=True):
         try:
-            found = files_of(folder)
+            event, counting = counted(folder)
+            found = files_of(folder, event, counting)
         except Exception as error:  # noqa: BLE001 - any error is one
             wrong.append(f"{folder.name}: {type(error).__name__}: {error}")
             continue
@@ -48,7 +56,7 @@ def faults_of(world, played, expected) -> list[str]:
             for what in wanted
             if found[what] != wanted[what]
         ]
-        table = table_of(folder)
+        table = table_by(event, counting.counted())
         wrong += [
             f"{folder.name}: {name} doesn't follow from the log"
             for name, report in table_files().items()

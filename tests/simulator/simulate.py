@@ -53,7 +53,9 @@ def undisturbed(kind: str, plan: str, computed: bool):
         with world.around():
             played = Played(world, Scenario(kind, plan))
             assert played.play(), world.violations
-            expected = [checks.files_of(folder) for folder in played.folders]
+            expected = [
+                checks.files_of(folder, *checks.counted(folder)) for folder in played.folders
+            ]
     finally:
         world.close()
     assert not world.violations, world.violations

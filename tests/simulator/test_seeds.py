@@ -35,7 +35,9 @@ def test_seeds_by_the_rules_keep_every_promise(first):
 def test_a_seed_repeats_exactly_in_every_process():
     program = (
         "from tests.simulator.simulate import simulate\n"
-        "for seed in (5, 17, 23, 32): print(simulate(seed), simulate(seed).seconds)"
+        "for seed in (5, 17, 23, 32):\n"
+        "    run = simulate(seed)\n"
+        "    print(run, run.seconds)\n"
     )
     found = {
         subprocess.run(

@@ -33,7 +33,7 @@ from arena.store import log_writer
 from arena.store.index import Index
 from arena.store.lines import strip_checksum
 from arena.system import clock, files, processes, randomness, replaced
-from tests.simulator import cluster, play, programs
+from tests.simulator import cluster, play, programs, remembered
 from tests.simulator.cluster import Cluster, Plan
 from tests.simulator.disk import Disk
 from tests.simulator.faults import SIGINT, SIGTERM, SIGUSR1, Faults
@@ -482,6 +482,7 @@ class World:
             "workers_of": lambda asked, *_: asked or 2,
         }
         names = [
+            *remembered.FUNCTIONS,
             *(
                 (module, name, value)
                 for module in _EVENT
