@@ -264,12 +264,12 @@ def second_scorer(grid):
 
 
 @pytest.mark.no_cover
-def test_score_agrees_with_a_second_scorer_on_200_000_grids():
+def test_score_agrees_with_a_second_scorer_on_20_000_grids():
     """Random grids, half of them of few values so that columns match; within -40 to 92."""
     rng = random.Random(9)
     pack = list(GAME.pack(2))
     values = [-5, *range(13)]
-    for number in range(200_000):
+    for number in range(20_000):
         cards = pack if number % 2 else [rng.choice(values) for _ in range(3)]
         grid = rng.choices(cards, k=8)
         if grid.count(-5) > 4:

@@ -384,7 +384,9 @@ def test_an_unadapted_filter_signals_nobody():
     raw, adapted = verified(program), verified(bpf.for_process(program, 99))
     for pid in (1, 2, 99, MAIN, 4_194_304, 2**32 - 1, 2**32 - 99):
         assert executed(raw, arch, kill, (pid, 9))[0] == errno.EPERM
-    passing = [pid for pid in range(100_000) if executed(adapted, arch, kill, (pid,))[0] == ALLOW]
+    bits = [99 ^ 1 << bit for bit in range(32)]
+    pids = sorted({*range(2_000), *bits})
+    passing = [pid for pid in pids if executed(adapted, arch, kill, (pid,))[0] == ALLOW]
     assert passing == [0, 99]
     assert executed(adapted, arch, kill, (2**32 - 99,))[0] == ALLOW
     assert executed(adapted, arch, kill, (2**64 - 99,))[0] == ALLOW
