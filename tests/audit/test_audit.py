@@ -190,6 +190,7 @@ def test_luck_that_isnt_chance_is_found(invented, without):
 # --------------------------------------------------------------------------------- what is counted
 
 
+@pytest.mark.usefixtures("brief")
 def test_an_event_with_a_fault_or_a_rotation_missing_is_left_out(invented, without):
     """It says nothing of skill; its time and its faults are told, by half of the event."""
     event = invented(8, bots=3, deals=4)
@@ -210,6 +211,7 @@ def test_an_event_with_a_fault_or_a_rotation_missing_is_left_out(invented, witho
     assert audit.rotation > 0  # of the match whose other rotation is missing
 
 
+@pytest.mark.usefixtures("brief")
 def test_when_it_was_played_changes_nothing(invented, without):
     """The same records give the same report again, at whatever time each of them ended."""
     event = invented(9, bots=4, seats=3, deals=2)
@@ -252,6 +254,7 @@ def test_many_bots_have_fewer_cells_and_a_short_list(invented, monkeypatch):
     assert 30 == next(one.rows for one in audit.tested if one.part is AuditPart.FEEDING)
 
 
+@pytest.mark.usefixtures("brief")
 def test_ties_are_counted_by_match_and_by_rated_event(invented, without):
     """Where all take the same strokes, all tie; with no spread the interval is cautious."""
     event = invented(13, deals=5)
@@ -262,6 +265,7 @@ def test_ties_are_counted_by_match_and_by_rated_event(invented, without):
     assert 0.8 < audit.tied_events.low < 1.0 == audit.tied_events.high
 
 
+@pytest.mark.usefixtures("brief")
 def test_nobody_ever_takes_anything(invented):
     """A rate of nothing is nothing to fit."""
     event = planted(invented(14, bots=4, seats=3, deals=2), take=lambda _g, _t: -1.0)

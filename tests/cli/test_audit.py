@@ -59,6 +59,12 @@ def four(play_event, tmp_path_factory):
     return play_event(folder, names, game="four-card-golf", seats=4, deals=2, turn_cap=3)
 
 
+@pytest.fixture(scope="session")
+def audits(two, four):
+    """The audits of both."""
+    return {"two": audit_results(two), "four": audit_results(four)}
+
+
 def test_a_log_that_has_lost_some_of_itself_is_refused(two, tmp_path):
     """What is left would be called fair as easily as what is gone."""
     folder = shutil.copytree(two, tmp_path / "cut")
@@ -105,31 +111,31 @@ def strange(report: Audit, p: float) -> Audit:
     )
 
 
-def test_who_is_unusual_is_named_with_how_often_chance_does_it(four):
+def test_who_is_unusual_is_named_with_how_often_chance_does_it(audits):
     """And all unusual pairs are shown, not only the first few."""
-    lines = list(audit_lines(strange(audit_results(four), 0.004), "four", paint=False))
+    lines = list(audit_lines(strange(audits["four"], 0.004), "four", paint=False))
     text = "\n".join(lines)
     assert "Unusual: discards for a neighbour: ann@1 and bob@1" in text
     assert "shows it in 0.4 of 100" in " ".join(text.split())
     assert 4 == text.count("ann@1 > bob@1")
     assert "z| of 1 bots is +2.0: chance alone shows it in 20 of 100" in " ".join(text.split())
-    painted = "\n".join(audit_lines(strange(audit_results(four), 0.004), "four", paint=True))
+    painted = "\n".join(audit_lines(strange(audits["four"], 0.004), "four", paint=True))
     assert "\x1b[33mUnusual" in painted
 
 
 @pytest.mark.parametrize(("p", "code"), [(0.02, 0), (0.004, 6)])
-def test_strict_exits_with_6_at_1_per_cent(p, code, four, run, monkeypatch):
+def test_strict_exits_with_6_at_1_per_cent(audits, p, code, four, run, monkeypatch):
     """What chance shows in one of fifty reports is no reason to stop a script."""
-    report = strange(audit_results(four), p)
+    report = strange(audits["four"], p)
     monkeypatch.setattr("arena.audit_results", lambda *_, **__: report, raising=False)
     run(four, "--strict", code=code)
     run(four)
 
 
-def test_what_was_left_out_is_audit_lines(four):
+def test_what_was_left_out_is_audit_lines(audits):
     """An event that is not over, has faults, and seats that the rotation leaves something of."""
     report = msgspec.structs.replace(
-        audit_results(four),
+        audits["four"],
         events=0,
         left_out=10,
         tested=(),
@@ -141,7 +147,7 @@ def test_what_was_left_out_is_audit_lines(four):
         tied_events=Proportion(count=0, of=0, share=0.0, low=0.0, high=1.0),
         by_seat=tuple(
             msgspec.structs.replace(effect, low=None, high=None)
-            for effect in audit_results(four).by_seat
+            for effect in audits["four"].by_seat
         ),
     )
     text = " ".join(" ".join(audit_lines(report, "four", paint=False)).split())
@@ -151,11 +157,11 @@ def test_what_was_left_out_is_audit_lines(four):
     assert "No deal was played in all rotations." in text
 
 
-def test_whose_results_hang_together_is_told_with_how_wide_its_intervals_would_be(two):
+def test_whose_results_hang_together_is_told_with_how_wide_its_intervals_would_be(audits):
     """Of those that are unusual in a line of its own; in 80 columns, with the longest names."""
     name = "m" * 70 + "@1"
     report = msgspec.structs.replace(
-        audit_results(two),
+        audits["two"],
         blocks=1234,
         single=2,
         tested=(Question(part=AuditPart.SERIES, rows=2, bots=(name,), p=0.004),),
@@ -183,9 +189,9 @@ def test_whose_results_hang_together_is_told_with_how_wide_its_intervals_would_b
     assert "-1.50 ± 0.50" in text
 
 
-def test_where_nobody_can_be_asked_whether_results_hang_together_it_says_so(two):
+def test_where_nobody_can_be_asked_whether_results_hang_together_it_says_so(audits):
     """With how many blocks there are."""
-    report = audit_results(two)
+    report = audits["two"]
     assert (3, 3) == (report.blocks, report.single)
     assert () == report.together == report.trends
     text = " ".join(" ".join(audit_lines(report, "two", paint=False)).split())
@@ -204,18 +210,18 @@ def test_faults_are_told_by_half(play_event, tmp_path, a_fault):
     assert "1 more rated events" in text
 
 
-def test_of_many_bots_those_that_stand_out_have_a_line(four):
+def test_of_many_bots_those_that_stand_out_have_a_line(audits):
     """Others are counted, and there are with --all."""
     lucky = tuple(
         Luck(bot=f"b{n}@1", strokes=1.0, error=0.5, z=2.0, p_alone=0.05, p=1 - n / 1000)
         for n in range(300)
     )
-    use = audit_results(four).time[0]
+    use = audits["four"].time[0]
     busy = tuple(
         msgspec.structs.replace(use, bot=f"c{n}@1", share=n / 300, bank_share=0.0)
         for n in range(300)
     )
-    report = msgspec.structs.replace(audit_results(four), luck=lucky, time=busy)
+    report = msgspec.structs.replace(audits["four"], luck=lucky, time=busy)
     text = "\n".join(audit_lines(report, "four", paint=False))
     assert len(text) < 12_000
     shown = {word for word in text.split() if word.endswith("@1") and word[1].isdigit()}

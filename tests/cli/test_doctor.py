@@ -39,10 +39,16 @@ def arena(*words, before=(), **options):
 # ------------------------------------------------------------------------------- real machines
 
 
+@pytest.fixture(scope="module")
+def here():
+    """What it says of this machine."""
+    return arena("--json")
+
+
 @pytest.mark.process
-def test_this_machine():
+def test_this_machine(here):
     """Every candidate is tried, and a bot plays in the sandbox that would be taken."""
-    done = arena("--json")
+    done = here
     found = json.loads(done.stdout)
     assert found.keys() >= KEYS
     assert done.returncode == (0 if found["works"] else 4)
@@ -88,9 +94,9 @@ def test_ordinary_user():
 
 
 @pytest.fixture(scope="module")
-def able():
+def able(here):
     """The machine is one that worse ones can be made of."""
-    found = json.loads(arena("--json").stdout)
+    found = json.loads(here.stdout)
     if not all(each["works"] for each in found["backends"]):
         pytest.skip("this machine is itself a degraded one")
 
@@ -111,7 +117,8 @@ def test_no_bwrap(tmp_path):
     assert "no-bwrap" == bwrap["finding"]["cause"]
     assert bwrap["finding"]["commands"]
     assert "" == found["languages"]["gcc"]
-    text = arena(env=hidden).stdout
+    checkup = msgspec.json.decode(done.stdout, type=doctor.Checkup)
+    text = "\n".join(checkup_lines(checkup, 80, paint=False))
     assert "  bwrap        NO     no bwrap is installed" in text
     assert "not installed: node, java, javac, gcc, cargo" in text
 

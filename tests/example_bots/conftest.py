@@ -28,8 +28,12 @@ def _load(name: str, path: Path) -> ModuleType:
 
 
 @pytest.fixture(scope="session")
-def compilers(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    """The environment in which each program is compiled once, however often it is asked for."""
+def compilers(
+    tmp_path_factory: pytest.TempPathFactory, pytestconfig: pytest.Config
+) -> dict[str, str]:
+    """The environment in which each program is compiled once, however often it is asked for; of the
+    quick tests, in which nothing plays long, without optimizing.
+    """
     base = tmp_path_factory.getbasetemp()
     shared = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "compiled"
     shared.mkdir(exist_ok=True)
@@ -38,7 +42,13 @@ def compilers(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
         if shutil.which(name):
             (tools / name).symlink_to(Path(__file__).with_name("compile_once.py"))
     path = os.environ["PATH"]
-    return {"REAL_PATH": path, "COMPILED": str(shared), "PATH": f"{tools}:{path}"}
+    plainly = "" if pytestconfig.option.long else "1"
+    return {
+        "REAL_PATH": path,
+        "COMPILED": str(shared),
+        "PLAINLY": plainly,
+        "PATH": f"{tools}:{path}",
+    }
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -16,7 +16,7 @@ def fall(matches, count, share):
     return sum(part * math.log(part / (matches * at)) for part, at in parts if part)
 
 
-def least(shown, margin, steps=400):
+def least(shown, margin, steps=150):
     """The least fall over all shares; the lead is as near to what was seen as they allow."""
     lead, error, matches = shown.lead.strokes, shown.lead.error, shown.matches
     found = math.inf

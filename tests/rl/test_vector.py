@@ -61,7 +61,7 @@ def test_a_batch_is_in_the_same_states_as_the_library_after_every_move(
     """The same decks and moves give the same views, legal moves, hidden cards and scores."""
     deals, rng = Deals(secret_from_seed(f"batch-{seats}")), seeded(seats)
     seen = {"reshuffles": 0, "capped": 0, "ended": 0}
-    for cap, wanted in ((2 * game.turn_cap, 300), (game.turn_cap, 200), (3, 120), (1, 60)):
+    for cap, wanted in ((2 * game.turn_cap, 150), (game.turn_cap, 100), (3, 80), (1, 60)):
         env = rl.vector_env(game.name, 24, seats=seats, holes=9, turn_cap=cap, deals=deals)
         beside = Beside(rl, game, env, deals, cap)
         styles = [policies[row % len(policies)] for row in range(env.batch)]

@@ -220,7 +220,7 @@ def test_empty_or_impossible_commands(tmp_path):
 
 
 def test_memory_of_the_spawner_is_flat(host):
-    """Hundreds of programs later the spawner holds what it held, descriptors included."""
+    """Many programs later the spawner holds what it held, descriptors included."""
 
     def held():
         pid = host.spawner._process.pid
@@ -234,10 +234,10 @@ def test_memory_of_the_spawner_is_flat(host):
                 os.close(descriptor)
             bot.open = set()
 
-    play(40)
+    play(20)
     pages, descriptors = held()
-    for _ in range(4):
-        play(40)
+    for _ in range(3):
+        play(30)
     later, still = held()
     assert still == descriptors
     assert later - pages < 100  # 400 KiB

@@ -896,6 +896,7 @@ def test_honest_programs(language, signals, tmp_path):
 @here
 @pytest.mark.process
 @pytest.mark.parametrize("tool", ["gcc", "rustc", "javac"])
+@pytest.mark.long("every compiler under the filter", quick=("gcc", "rustc"))
 def test_compilers(tool, tmp_path):
     """Compilers and linkers work under the filter of a build."""
     sources = {

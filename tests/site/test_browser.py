@@ -212,12 +212,6 @@ def test_a_link_to_a_moment_shows_that_moment_to_those_eyes(browse, site, event)
     assert page.evaluate(f"({TABLE})()")["cards"] == expected["cards"]
 
 
-def test_a_match_that_is_not_there_is_said(browse, site):
-    """Not an error."""
-    page = browse(f"e/{slug_of(site)}/replay.html#m=ffffffffffff-000009-0")
-    page.get_by_text("There is no such match in this event.").wait_for()
-
-
 @pytest.mark.parametrize("language", LANGUAGES)
 @pytest.mark.long("every browser case")
 def test_a_page_speaks_the_language_that_is_asked_for(browse, site, language):
@@ -287,13 +281,14 @@ def test_hostile_names_and_messages_are_text(browse, site, event):
     hole = record.faults[0].hole
     at = album_of(event, record.id)
     moment = at.fault_after(-1) - at.first_of(hole)
-    page = browse(f"e/{slug}/replay.html#m={record.id}&h={hole}&s={moment}")
+    page.goto(f"{site.as_uri()}/e/{slug}/replay.html#m={record.id}&h={hole}&s={moment}")
     page.wait_for_selector("#fault .note")
     shown = page.text_content("#fault")
     assert "<img src=x onerror=alert(1)>" in shown
     assert "\\u202e" in shown
     assert page.locator("#fault img").count() == 0
-    page = browse(f"e/{slug}/index.html")
+    page.goto(f"{site.as_uri()}/e/{slug}/index.html")
+    page.wait_for_selector("html[data-ready]")
     assert HOSTILE.id in column(page, 1)
 
 
@@ -368,9 +363,12 @@ def test_a_page_can_be_used_with_the_keyboard_alone(browse, site):
         assert style != "none", page.evaluate("document.activeElement.outerHTML")
 
 
-def test_labels_are_those_of_the_terminal(browse, site):
-    """Cards of both games, drawn by the script, have the signs that `arena replay` prints."""
-    page = browse(f"e/{slug_of(site)}/replay.html")
+def test_labels_are_those_of_the_terminal_and_a_match_that_is_not_there_is_said(browse, site):
+    """Cards of both games, drawn by the script, have the signs that `arena replay` prints; another
+    match is not an error.
+    """
+    page = browse(f"e/{slug_of(site)}/replay.html#m=ffffffffffff-000009-0")
+    page.get_by_text("There is no such match in this event.").wait_for()
     for game, cards in (("play-nine", (-5, *range(13))), ("four-card-golf", tuple(range(1, 14)))):
         about = registry.game(game).about
         shown = page.evaluate(

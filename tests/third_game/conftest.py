@@ -7,7 +7,6 @@ run it as real processes, whose workers run it too.
 import json
 import os
 import shutil
-import sys
 from pathlib import Path
 
 import pytest
@@ -61,7 +60,7 @@ class ThirdArena:
         for name in ("keen", "careless"):
             bot = self.bots / name
             bot.mkdir(parents=True)
-            run = json.dumps([sys.executable, "bot.py"])
+            run = json.dumps(["python3", "-S", "bot.py"])
             (bot / "bot.toml").write_text(f'version = "1"\nrun = {run}\n')
             (bot / "bot.py").write_text(BOT.replace("KEEN", str(name == "keen")))
         self._warm = warm_copy(folder)
