@@ -9,7 +9,7 @@ import pytest
 
 from tests.simulator.disk import WAYS
 from tests.simulator.events import SCENARIOS, Scenario
-from tests.simulator.faults import CLUSTER, EVERYWHERE, LOCAL, Fault, draw
+from tests.simulator.faults import CLUSTER, EVERYWHERE, LOCAL, PEOPLE, Fault, draw
 from tests.simulator.shrink import shrink
 from tests.simulator.simulate import simulate
 
@@ -86,8 +86,8 @@ def test_every_kind_of_event_and_of_fault_is_among_the_first_seeds():
         {fault.kind for seed in range(1000) for fault in draw(seed, cluster=cluster)}
         for cluster in (False, True)
     ]
-    assert kinds[0] == {kind.kind for kind in (*EVERYWHERE, *LOCAL)}
-    assert kinds[1] == {kind.kind for kind in (*EVERYWHERE, *CLUSTER)}
+    assert kinds[0] == {kind.kind for kind in (*EVERYWHERE, *LOCAL, *PEOPLE)}
+    assert kinds[1] == {kind.kind for kind in (*EVERYWHERE, *CLUSTER, *PEOPLE)}
 
 
 def test_a_failing_seed_shrinks_to_the_fault_that_matters(monkeypatch):
