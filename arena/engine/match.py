@@ -363,7 +363,7 @@ class Match:
         contestant.took = took = Took(watch.elapsed, watch.charged)
         account.difference += watch.cpu - took.charged
         account.waited += took.wall - took.charged
-        kind, limit = account.overrun()
+        kind, limit = account.overrun()  # before it is charged
         account.charge(took.charged)
         if heard is None:
             return contestant.failure(kind, f"{limit}: {contestant.silence()}")

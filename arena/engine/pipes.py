@@ -214,10 +214,12 @@ class Pipes:
             contestant.reading = False
 
     def _hear(self, contestant: Contestant) -> None:
-        with suppress(BlockingIOError):
+        try:
             data = processes.read(contestant.stdout, READ_BYTES)
-            contestant.heard = clock.monotonic()
-            self._take(contestant, data)
+        except BlockingIOError:
+            return
+        contestant.heard = clock.monotonic()
+        self._take(contestant, data)
 
     async def status(self, contestant: Contestant, seconds: float = STATUS_GRACE_S) -> None:
         """Wait for the end of a process whose output has ended."""
@@ -270,11 +272,14 @@ class Pipes:
         self.due = now + CHECKPOINT_S
 
     def _log(self, contestant: Contestant) -> None:
-        with suppress(BlockingIOError):
-            if data := processes.read(contestant.errors, READ_BYTES):
-                self._logged(contestant, data)
-            else:
-                self._close(contestant.errors)
+        try:
+            data = processes.read(contestant.errors, READ_BYTES)
+        except BlockingIOError:
+            return
+        if data:
+            self._logged(contestant, data)
+        else:
+            self._close(contestant.errors)
 
     def _logged(self, contestant: Contestant, data: bytes) -> None:
         contestant.log(data)
