@@ -39,7 +39,7 @@ def test_an_event_ends_in_a_ranked_table(arena, bot, records, tmp_path):
 def test_the_same_seed_gives_the_same_bytes_whatever_the_concurrency(arena, bot, comparable):
     """Digests, canonical log and canonical tables, with one job and with two, pinned or not."""
     bots = [bot("ann"), bot("bob"), bot("cyd", "illegal", 40)]
-    flags = ["--deals", "2", "--series", "1"]
+    flags = ["--deals", "2", "--series", "2"]
     arena("run", *bots, *flags, "--seed", "same", "--jobs", "1", "--out", "one")
     arena("run", *bots[::-1], *flags, "--seed", "same", "--jobs", "2", "--no-pin", "--out", "two")
     one, two = comparable("one"), comparable("two")

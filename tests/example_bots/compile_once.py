@@ -5,7 +5,7 @@ Called by the compiler's own name, from a folder before all others in PATH; REAL
 others, COMPILED the folder for what was made. What is compiled is known by the words of the
 command, but for the name of the output, and by all files of the folders that it can see.
 
-With PLAINLY in the environment C++ is compiled as it stands: of that nothing depends but how long
+With PLAINLY in the environment C++ and Rust are compiled as they stand: of that nothing depends but how long
 it takes, and how fast the program is.
 """
 
@@ -23,7 +23,7 @@ environment = {**os.environ, "PATH": os.environ["REAL_PATH"]}
 if "-o" not in words:
     os.execve(tool, [tool, *words], environment)
 if os.environ.get("PLAINLY"):
-    words = ["-O0" if word == "-O3" else word for word in words]
+    words = [{"-O3": "-O0", "-O": "-Copt-level=0"}.get(word, word) for word in words]
 at = words.index("-o") + 1
 output = Path(words[at])
 digest = hashlib.sha256(tool.encode())

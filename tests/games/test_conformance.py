@@ -75,7 +75,7 @@ def test_agrees_with_the_second_referee(game, lab, data):
 
 
 @pytest.mark.long("more holes")
-@settings(quick, max_examples=100)
+@settings(quick, max_examples=60)
 @given(data=st.data())
 def test_agrees_with_the_second_referee_in_more_holes(game, lab, data):
     """The same, with other decks."""

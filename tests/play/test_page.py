@@ -160,7 +160,7 @@ STATE = {
 def test_nothing_is_sent_that_the_seat_can_t_know(seat, bot_folder, tmp_path, game, bots, mine):
     """Each state of a whole match, held against what the record says who knew at that moment."""
     sat = seat(
-        *[bot_folder()] * bots, "--game", game, "--seat", mine, "--turn-cap", 6,
+        *[bot_folder()] * bots, "--game", game, "--seat", mine, "--turn-cap", 4,
         "--delay", "0", "--out", "kept", "--no-playoff",
     )  # fmt: skip
     last = sat.play(careless)
