@@ -102,8 +102,6 @@ class Deck:
 
 
 class Deals:
-    """Everything that is derived from an event's secret."""
-
     __slots__ = ("_secret", "deck")
 
     def __init__(self, secret: bytes) -> None:

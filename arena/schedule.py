@@ -16,8 +16,6 @@ from arena.model import Block, TrialVerdict
 
 
 class Lead(NamedTuple):
-    """The lead of one entrant over another."""
-
     strokes: float  # a match; by what the event rates on
     error: float  # its standard error
     skew: float = 0.0  # skewness of the estimate, where the event rates on strokes less luck

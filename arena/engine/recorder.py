@@ -83,7 +83,6 @@ class TappedPipes(Pipes):
 
 
 def open_tapped_pipes(tap_of: Callable[[str], Tap]) -> AbstractAsyncContextManager[Pipes]:
-    """`tap_of`: from an entrant to the tap of its bot."""
     return open_pipes(lambda spawner: TappedPipes(spawner, tap_of))
 
 

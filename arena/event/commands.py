@@ -20,5 +20,4 @@ def resume_line(folder: Path, sandbox: str) -> str:
 
 
 def check_line(bots: Sequence[Path]) -> str:
-    """The command that finds out what is wrong with bots."""
     return command_line("check", *dict.fromkeys(bots))

@@ -31,7 +31,6 @@ def public_value(flag: str, text: str) -> str:
 
 
 def beacon_value(event: Event, given: str | None) -> str:
-    """The value to play an event with, if it may be played with that."""
     source = printable(event.settings.beacon)
     if not source:
         if given is not None:

@@ -40,13 +40,10 @@ class WorkerId(NamedTuple):
 
 
 def pause(voids: int) -> float:
-    """Seconds to wait after so many voids in a row."""
     return min(PAUSE_S * 2.0 ** min(voids - 1, 16), LONGEST_PAUSE_S)
 
 
 class QueuedBlock:
-    """A block in the queue, and its next series."""
-
     def __init__(self, block: Block, number: int) -> None:
         self._rest = iter(block.series)
         self.series = next(self._rest)

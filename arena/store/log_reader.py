@@ -139,7 +139,6 @@ def _entrants(folder: Path, event: Event | None) -> frozenset[str]:
 
 
 def _no_record(folder: Path, start: int, wrong: str) -> UserError:
-    """The error for a whole line that no arena wrote for this event."""
     line = f"line {1 + sum(1 for _ in read_lines(folder, 0, start))} (byte {start})"
     return UserError(f"{folder / LOG}: {line} is no record of this event: {wrong}")
 

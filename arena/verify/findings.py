@@ -58,7 +58,6 @@ def refused(what: str, expected: object, found: object, **place: Any) -> Differs
 
 
 def shown(value: object) -> str:
-    """A value as JSON, cut if it is long."""
     text = value if isinstance(value, str) else msgspec.json.encode(value).decode()
     return clipped(text)
 
