@@ -79,7 +79,7 @@ def check_decent(block, page, transcripts, tmp_path):
         cards = [draw.choice((-5, 0, 3, 12)) for _ in range(8)]
         assert play_nine.score_grid(cards) == names["strokes"](cards)
     deals, scores = Deals(bytes(32)), []
-    for deal in range(400):
+    for deal in range(200):
         deck = deals.deck("page", deal, 1, play_nine.GAME.pack(2))
         hole = play_nine.GAME.start(seats=2, order=(0, 1), deck=deck, turn_cap=60)
         while seats := hole.to_act():
