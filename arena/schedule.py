@@ -43,8 +43,8 @@ class WaveResults(Protocol):
     def lead(self, one: str, two: str) -> Lead:
         """The lead of the first over the second; negative if it is behind."""
 
-    def separation(self, pairs: int, looks: int) -> float:
-        """How many standard errors tell so many pairs apart, at so many looks."""
+    def separation(self, pairs: int, error: float) -> float:
+        """How many standard errors tell so many pairs apart, at a lead with this error."""
 
     def forfeits(self, one: str, two: str) -> Forfeits:
         """Only of an event that rates on strokes less luck."""
@@ -83,23 +83,25 @@ class NoResults:
     def lead(self, one: str, two: str) -> Lead:  # noqa: ARG002 - as it is asked
         return Lead(0.0, float("inf"))
 
-    def separation(self, pairs: int, looks: int) -> float:  # noqa: ARG002 - as it is asked
+    def separation(self, pairs: int, error: float) -> float:  # noqa: ARG002 - as it is asked
         return float("inf")
 
     def forfeits(self, one: str, two: str) -> Forfeits:
         return Forfeits(0, 0, 0, self.lead(one, two))
 
 
-def step_down(leads: Iterable[Lead], pairs: int, separation: Callable[[int], float]) -> float:
-    """How many standard errors tell two apart, by the leads of neighbours (Holm's step-down). The
-    surest pair has to be sure enough for all pairs, the next for all but that one: an open pair
+def step_down(leads: Iterable[Lead], pairs: int, separation: Callable[[int, float], float]) -> int:
+    """For how many pairs together one has to be sure, by leads of neighbours (Holm's step-down).
+
+    The surest pair has to be sure enough for all pairs, the next for all but that one: an open pair
     doesn't pay for clear ones. A pair that is shown to be close still counts.
     """
-    for sure in sorted((abs(lead.strokes) / lead.error for lead in leads), reverse=True):
-        if pairs <= 1 or sure <= separation(pairs):
+    sure = ((abs(lead.strokes) / lead.error, lead.error) for lead in leads)
+    for errors, error in sorted(sure, reverse=True):
+        if pairs <= 1 or errors <= separation(pairs, error):
             break
         pairs -= 1
-    return separation(pairs)
+    return max(1, pairs)
 
 
 def at_once(wave: Wave) -> Schedule:

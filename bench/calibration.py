@@ -31,7 +31,7 @@ from arena.audit.rotations import Rotations
 from arena.audit.series import Blocks
 from arena.deals import Deals
 from arena.formats.race import Race
-from arena.formats.trial import CHUNK, FORFEITS, SKEW, SequentialTrial
+from arena.formats.trial import CHUNK, SequentialTrial
 from arena.model import (
     ADJUSTED,
     Entrant,
@@ -47,7 +47,7 @@ from arena.model import (
     sha256_hex,
 )
 from arena.ratings import normal
-from arena.ratings.evidence import Evidence, separation
+from arena.ratings.evidence import Evidence
 from arena.ratings.fit import Fit, draw_margin, fit
 from arena.ratings.intervals import Z95, Moments, average, half_width
 from arena.ratings.outcomes import ForfeitSums, PairCount, Tally
@@ -55,7 +55,9 @@ from arena.ratings.stroke_fit import fit_strokes, skill_of_a_stroke
 from arena.schedule import NoResults, ScheduleEnd, Wave, WaveResults, step_down
 
 RATING = RatingSettings()
-RACING = RaceSettings()
+RACING = Race.stated(RaceSettings())
+OLDER = RaceSettings(growth=0.5)
+"""As races were until bounds held at every look: at ten."""
 DEALS = Deals(bytes(32))
 THOUSANDTHS = 1000
 TAILS = 5
@@ -324,6 +326,8 @@ class Raced:
         seated = {pairing_id(pair): pair for pair in itertools.combinations(names(size), 2)}
         self.waves: list[Wave] = []
         self.evidence: WaveResults = NoResults()
+        self.ever_wrong = False
+        """Whether after any wave neighbours were told apart though they aren't in this order."""
         while isinstance(wave := race.wave(self.waves, self.evidence), Wave):
             for pairing, dealt in wave.deals.items():
                 one, two = seated[pairing]
@@ -331,6 +335,7 @@ class Raced:
                 chance.play(gap, self.ahead(one, two), self._sd(one, two), len(dealt))
             self.waves.append(wave)
             self.evidence = Evidence(event, tally, {})
+            self.ever_wrong |= self.wrong()
 
     def ahead(self, one: str, two: str) -> float:
         """By how much the first is better."""
@@ -345,35 +350,32 @@ class Raced:
             lead = self.evidence.lead(one, two)
             yield lead.strokes, lead.error, self.ahead(one, two)
 
-    def errors(self, looks: int) -> float:
-        """How many standard errors tell two apart at its end, if it had so many looks."""
+    def _reach(self) -> Callable[[float], float]:
+        """How many strokes tell two apart, by the error of their lead."""
         order = self.evidence.order()
         leads = itertools.starmap(self.evidence.lead, itertools.pairwise(order))
-        return step_down(
-            leads,
-            len(order) - 1,
-            lambda pairs: separation(pairs, looks=looks, error_rate=RATING.error_rate),
-        )
+        pairs = step_down(leads, len(order) - 1, self.evidence.separation)
+        return lambda error: error * self.evidence.separation(pairs, error)
 
-    def wrong(self, looks: int) -> bool:
+    def wrong(self) -> bool:
         """Whether any neighbours are told apart though they aren't in this order."""
-        errors = self.errors(looks)
-        return any(lead > errors * error and true <= 0 for lead, error, true in self.neighbours())
+        reach = self._reach()
+        return any(lead > reach(error) and true <= 0 for lead, error, true in self.neighbours())
 
     def wrongly_close(self) -> bool:
         """Whether any neighbours are shown to be close though they aren't."""
-        errors = self.errors(RACING.looks)
+        reach = self._reach()
         return any(
-            abs(lead) + errors * error < RACING.close <= abs(true)
+            abs(lead) + reach(error) < RACING.close <= abs(true)
             for lead, error, true in self.neighbours()
         )
 
-    def wrong_somewhere(self, looks: int) -> bool:
+    def wrong_somewhere(self) -> bool:
         """Whether any two are, neighbours or not."""
-        errors = self.errors(looks)
+        reach = self._reach()
         for one, two in itertools.combinations(self.evidence.order(), 2):
             lead = self.evidence.lead(one, two)
-            if lead.strokes > errors * lead.error and self.ahead(one, two) <= 0:
+            if lead.strokes > reach(lead.error) and self.ahead(one, two) <= 0:
                 return True
         return False
 
@@ -386,14 +388,14 @@ class Raced:
 def races(runs: int, *, size: int = 12) -> None:
     """Error rates, coverage and length of races."""
     head(
-        f"Races of {size}, looks = {RACING.looks}",
+        f"Races of {size}",
         *(
             "field",
             "differences",
             "deals at first",
-            "neighbours wrongly apart, %",
+            "neighbours wrongly apart, ever, %",
+            "at the end, %",
             "any two, %",
-            "neighbours if it were one look, %",
             "neighbours wrongly close, %",
         ),
         *("95 % cover", "matches", "waves"),
@@ -409,9 +411,9 @@ def races(runs: int, *, size: int = 12) -> None:
             told,
             "t(5)" if tails else "Gaussian",
             deals,
-            percent(sum(race.wrong(RACING.looks) for race in done), runs),
-            percent(sum(race.wrong_somewhere(RACING.looks) for race in done), runs),
-            percent(sum(race.wrong(1) for race in done), runs),
+            percent(sum(race.ever_wrong for race in done), runs),
+            percent(sum(race.wrong() for race in done), runs),
+            percent(sum(race.wrong_somewhere() for race in done), runs),
             percent(sum(race.wrongly_close() for race in done), runs),
             f"{100 * covered / len(pairs):.1f}",
             f"{statistics.mean(race.matches for race in done):,.0f}",
@@ -420,30 +422,38 @@ def races(runs: int, *, size: int = 12) -> None:
 
 
 def looks(runs: int) -> None:
-    """Error rates by looks, where there is most to err about."""
+    """Error rates over all looks, where there is most to err about; with bounds that hold at all,
+    and at ten.
+    """
     cases = [(2, 5, "all equal"), (2, 10, "all equal"), (2, 25, "all equal"), (3, 10, "all equal")]
     cases += [
         (size, 10, f"pairs of equals, {apart} apart") for size in (4, 12) for apart in (8, 30)
     ]
     shown = (f"{size} bots, {deals} deals at first, {told}" for size, deals, told in cases)
-    head("Races that tell neighbours apart wrongly, %, by looks", "looks", *shown)
-    for number in (1, 2, 3, 4, 6, 8, 10, 12):
-        racing = msgspec.structs.replace(RACING, looks=number)
-        shares = []
+    head("Races that ever tell neighbours apart wrongly, %, and their matches", "rule", *shown)
+    rules = {"ten looks, waves of a half": OLDER, "every look, waves of a fifth": RACING}
+    for rule, racing in rules.items():
+        cells = []
         for size, deals, told in cases:
-            wrong = 0
-            for run in range(runs):
-                chance = Chance((4, size, deals, run))
-                race = Raced(fields(size)[told], chance, size=size, deals=deals, racing=racing)
-                wrong += race.wrong(number)
-            shares.append(percent(wrong, runs))
-        row(number, *shares)
+            done = [
+                Raced(
+                    fields(size)[told],
+                    Chance((4, size, deals, run)),
+                    size=size,
+                    deals=deals,
+                    racing=racing,
+                )
+                for run in range(runs)
+            ]
+            wrong = percent(sum(race.ever_wrong for race in done), runs)
+            cells.append(f"{wrong}; {statistics.mean(race.matches for race in done):,.0f}")
+        row(rule, *cells)
 
 
 # ---------------------------------------------------------------------------------- trials
 
 
-COMPARED = TrialSettings(new=names(2)[1], budget=20_000, forfeits=FORFEITS, skew=SKEW)
+COMPARED = SequentialTrial.stated(TrialSettings(new=names(2)[1], budget=20_000))
 """As `arena compare` asks."""
 BEFORE = TrialSettings(new=names(2)[1], budget=20_000)
 """As it asked before it set forfeits apart and allowed for skewness."""
@@ -456,6 +466,8 @@ class Tried(NamedTuple):
     matches: int
     off: float
     """By how many standard errors its lead is off the truth."""
+    within: float
+    """Within how many it should be."""
 
 
 def tried(test: TrialSettings, lead: float, sd: float, chance: Chance) -> Tried:
@@ -476,7 +488,8 @@ def tried(test: TrialSettings, lead: float, sd: float, chance: Chance) -> Tried:
     shown = evidence.lead(new, old)
     matches = sum(wave.matches for wave in waves)
     verdict = wave.verdict or TrialVerdict.UNDECIDED
-    return Tried(verdict, matches, abs(shown.strokes - lead) / shown.error)
+    within = evidence.separation(1, shown.error)
+    return Tried(verdict, matches, abs(shown.strokes - lead) / shown.error, within)
 
 
 class Rare(NamedTuple):
@@ -527,7 +540,8 @@ def forfeited(test: TrialSettings, rare: Rare, sd: float, draw: np.random.Genera
                     apart.rest.add(sum(kept), 1)
         waves.append(wave)
         evidence = Evidence(event, tally, {})
-    return Tried(wave.verdict or TrialVerdict.UNDECIDED, sum(wave.matches for wave in waves), 0.0)
+    matches = sum(wave.matches for wave in waves)
+    return Tried(wave.verdict or TrialVerdict.UNDECIDED, matches, 0.0, 0.0)
 
 
 def forfeits(runs: int) -> None:
@@ -579,9 +593,6 @@ def trials(runs: int) -> None:
                 for run in range(runs if lead < 5 else runs // 4)
             ]
         undecided = sum(one.verdict is TrialVerdict.UNDECIDED for one in found[0.0] + found[2.0])
-        once, errors = (
-            separation(1, looks=looks, error_rate=RATING.error_rate) for looks in (1, test.looks)
-        )
         row(
             f"{sd:g}",
             "t(5)" if tails else "Gaussian",
@@ -590,8 +601,8 @@ def trials(runs: int) -> None:
             percent(sum(one.verdict is not TrialVerdict.BETTER for one in found[2.0]), runs),
             percent(undecided, 2 * runs),
             *(f"{statistics.median(one.matches for one in some):g}" for some in found.values()),
-            *(percent(sum(o.off <= errors for o in some), len(some)) for some in found.values()),
-            percent(sum(one.off <= once for one in found[0.0] + found[2.0]), 2 * runs),
+            *(percent(sum(o.off <= o.within for o in some), len(some)) for some in found.values()),
+            percent(sum(one.off <= Z95 for one in found[0.0] + found[2.0]), 2 * runs),
         )
 
 

@@ -20,7 +20,7 @@ import msgspec
 from resolved import Pool, pools_of
 
 from arena.deals import Deals
-from arena.formats.trial import CHUNK, FORFEITS, SKEW, SequentialTrial
+from arena.formats.trial import CHUNK, SequentialTrial
 from arena.model import ADJUSTED, Event, TrialSettings, TrialVerdict
 from arena.ratings.evidence import Evidence
 from arena.ratings.intervals import Moments
@@ -56,7 +56,7 @@ def event_of(event: Event, pair: tuple[str, str], new: str) -> Event:
         deals=CHUNK,
         series=CHUNK,
         tables=None,
-        trial=TrialSettings(new=new, budget=200_000, forfeits=FORFEITS, skew=SKEW),
+        trial=SequentialTrial.stated(TrialSettings(new=new, budget=200_000)),
     )
     entrants = tuple(entrant for entrant in event.entrants if entrant.id in pair)
     return msgspec.structs.replace(event, settings=settings, entrants=entrants)

@@ -31,7 +31,7 @@ from arena.deals import Deals, with_beacon
 from arena.formats.race import Race
 from arena.model import ADJUSTED, Event, RaceSettings, RatingSettings, pairing_id
 from arena.ratings import normal
-from arena.ratings.evidence import Evidence, separation
+from arena.ratings.evidence import Evidence
 from arena.ratings.intervals import Z95, Moments
 from arena.ratings.outcomes import THOUSANDTHS, Tally
 from arena.schedule import NoResults, ScheduleEnd, Wave
@@ -77,7 +77,7 @@ def pools_of(folder: Path, without: Sequence[str]) -> tuple[Event, dict[tuple[st
 
 def plain(pools: dict[tuple[str, str], Pool], bots: Sequence[str], draw: random.Random) -> int:
     """Matches of a round robin that sees wins and losses until it is resolved."""
-    errors = separation(len(bots) - 1, looks=1, error_rate=RatingSettings().error_rate)
+    errors = normal.quantile(1 - RatingSettings().error_rate / (2 * (len(bots) - 1)))
     sd = statistics.median(statistics.stdev(pool.strokes) for pool in pools.values())
     near = normal.cdf(CLOSE / sd) - 0.5
     won = dict.fromkeys(pools, (0.0, 0.0))
@@ -182,7 +182,7 @@ def main() -> None:
         rate_on=ADJUSTED,
         deals=options.deals,
         tables=None,
-        racing=RaceSettings(close=CLOSE),
+        racing=Race.stated(RaceSettings(close=CLOSE)),
         evaluator=luck.evaluator_name(registry.game(event.settings.game)),
     )
     event = msgspec.structs.replace(event, settings=settings, entrants=entrants)

@@ -48,24 +48,31 @@ def test_what_is_known_from_the_beginning_is_one_wave():
 @pytest.mark.parametrize(
     ("strokes", "pairs", "errors"),
     [
-        ((), 1, 1.0),
-        ((0.5,), 1, 1.0),
-        ((9.0,), 1, 1.0),
-        ((9.0, 2.5, 0.5), 3, 1.0),
-        ((0.5, 2.5, -9.0), 3, 1.0),
-        ((9.0, 1.9, 0.5), 3, 2.0),
-        ((9.0, 2.0, 0.5), 3, 2.0),
-        ((2.9, 2.5, 1.9), 3, 3.0),
-        ((9.0, 8.0), 5, 3.0),
-        ((9.0, 8.0, 7.0, 6.0), 3, 1.0),
+        ((), 1, 1),
+        ((0.5,), 1, 1),
+        ((9.0,), 1, 1),
+        ((9.0, 2.5, 0.5), 3, 1),
+        ((0.5, 2.5, -9.0), 3, 1),
+        ((9.0, 1.9, 0.5), 3, 2),
+        ((9.0, 2.0, 0.5), 3, 2),
+        ((2.9, 2.5, 1.9), 3, 3),
+        ((9.0, 8.0), 5, 3),
+        ((9.0, 8.0, 7.0, 6.0), 3, 1),
     ],
 )
 def test_who_is_surely_apart_is_no_burden_for_the_others(strokes, pairs, errors):
     """As many errors as pairs are left: the surest has to pass for all, the next for one less."""
     leads = [Lead(each, 1.0) for each in strokes]
-    assert errors == step_down(leads, pairs, float)
+    assert errors == step_down(leads, pairs, lambda pairs, _: float(pairs))
 
 
 def test_a_lead_is_counted_in_errors():
     """Few strokes that are sure are more than many that are not."""
-    assert 1.0 == step_down([Lead(9.0, 4.0), Lead(0.5, 0.1)], 3, float)
+    assert 1 == step_down([Lead(9.0, 4.0), Lead(0.5, 0.1)], 3, lambda pairs, _: float(pairs))
+
+
+def test_each_lead_has_its_own_bound():
+    """One that is less sure may need more errors."""
+    leads = [Lead(40.0, 10.0), Lead(3.5, 1.0)]
+    assert 2 == step_down(leads, 2, lambda _, error: error)
+    assert 1 == step_down(leads, 2, lambda _, error: 1 / error)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from arena.api.paths import PathName, bot_path, bot_paths, folder_paths
-from arena.api.threads import call, call_async
+from arena.api.threads import call, call_async, in_loop
 from arena.engine.in_process import Policy
 from arena.event import single_match
 from arena.event.add_bots import forecast_epoch, run_into
@@ -206,6 +206,8 @@ def merge(shards: Sequence[PathName] | PathName, out: PathName) -> Outcome:
 
 def _blocking(act: Callable[[Session], T], options: RunOptions, progress: Progress | None) -> T:
     following = progress or Progress()
+    if not in_loop():
+        return _with_session(act, options, following)
     return call(lambda: _with_session(act, options, following), following)
 
 

@@ -10,7 +10,7 @@ from arena.event.prepare import new_event, play_new
 from arena.event.progress import Outcome
 from arena.event.session import Session
 from arena.event.workshop import Workshop, join_rosters
-from arena.formats.trial import CHUNK, FORFEITS, SKEW
+from arena.formats.trial import CHUNK
 from arena.machine.preflight import SETTINGS
 from arena.model import Entrant, Frozen, TrialVerdict, UserError
 from arena.store import claim_folder
@@ -39,8 +39,7 @@ def compare_bots(
     with claim_folder(out) as folder, in_use(cache):
         roster, contender = _both(bots, cache)
         options = replace(options, seats=2, tables=None, deals=CHUNK, series=CHUNK)
-        tested = {"new": contender, "forfeits": FORFEITS, "skew": SKEW, **asdict(trial)}
-        settings = options.settings(notify, trial=tested)
+        settings = options.settings(notify, trial={"new": contender, **asdict(trial)})
         if not roster.problems and len(roster.candidates) == 2:
             one, other = (candidate.entrant for candidate in roster.candidates)
             if one.hash == other.hash:

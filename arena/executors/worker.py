@@ -76,7 +76,11 @@ async def serve(input_pipe: int, output_pipe: int) -> None:
                     with suppress(HostError):  # one trouble is enough
                         await stack.aclose()
                 crowded = _crowded(pipes) if job.try_core and pipes is not None else None
-                out.send(job.end(trouble, bug=bug, crowded=crowded))
+                name, attempt = job.series.id, job.attempt
+                end = SeriesEnd(
+                    series=name, attempt=attempt, trouble=trouble, bug=bug, crowded=crowded
+                )
+                out.send(end)
 
 
 def _crowded(pipes: Pipes) -> bool:

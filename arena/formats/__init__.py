@@ -40,6 +40,11 @@ class Format:
     options_member: ClassVar[str] = "options"
     """Where the settings hold them. If that is `options`, the format reads them by `options_of`."""
 
+    @staticmethod
+    def stated(options: Any) -> Any:  # noqa: ANN401 - of the type `Options`
+        """Its options as new events state them."""
+        return options
+
     _dealing: Dealing
     _all: Wave  # the only wave, if it is not adaptive
     _most_deals: int  # of a table
@@ -68,7 +73,7 @@ def settings_members(kind: type[Format], name: str, given: Mapping[str, Any]) ->
             raise UserError(
                 f"the schedule {name} has no option {option!r}; it has: {', '.join(known)}"
             )
-    options = _converted(given, kind.Options, name, strict=False)
+    options = kind.stated(_converted(given, kind.Options, name, strict=False))
     if kind.options_member == "options":
         return {"options": msgspec.to_builtins(options)}
     return {kind.options_member: options}

@@ -9,8 +9,8 @@ deals as it has played. Two that may not meet play on against a third that both 
 nearest in the order. The event is over when no group is open, or when the rest of the budget is too
 small for any pair.
 
-Waves grow, so there are few looks; each may err with a share of the error rate. The constants are
-in the event's settings, since a race is decided again long after it was played.
+The bounds hold at every look, however many waves there are (`arena.ratings.separation`). The
+constants are in the event's settings, since a race is decided again long after it was played.
 
 Invariant: a wave is a function of the waves before it and of what they have shown.
 """
@@ -19,14 +19,21 @@ import itertools
 import math
 from collections.abc import Iterator, Sequence
 
+from msgspec import UNSET
+from msgspec.structs import replace
+
 from arena.deals import Deals
 from arena.formats import Format
 from arena.formats.blocks import MOST_MATCHES, Dealing
 from arena.formats.tables import all_tables, field_of
 from arena.model import Entrant, RaceSettings, Settings, UserError
-from arena.schedule import ScheduleEnd, Wave, WaveResults, step_down
+from arena.schedule import Lead, ScheduleEnd, Wave, WaveResults, step_down
 
 MOST_DEALS = 100_000  # of one pair: they tell even a tenth of a stroke
+
+# The closest neighbours end with an error of a seventh of `close`, most with a larger one.
+_EARLIER = 3
+_LEAST_CLOSE = 0.5
 
 
 def refuse_small_budget(settings: Settings, bots: int) -> None:
@@ -57,6 +64,11 @@ class Race(Format):
     adaptive = True
     Options = RaceSettings
     options_member = "racing"
+
+    @staticmethod
+    def stated(options: RaceSettings) -> RaceSettings:
+        mixture = max(options.close, _LEAST_CLOSE) / _EARLIER
+        return replace(options, mixture=mixture if options.mixture is UNSET else options.mixture)
 
     def __init__(self, settings: Settings, entrants: Sequence[Entrant], deals: Deals) -> None:
         if settings.seats != 2:
@@ -143,10 +155,10 @@ class _Standing:
         self._results = results
         self._close = racing.close
         self.order: Sequence[str] = [e for e in results.order() if e not in results.withdrawn]
-        self._errors = step_down(
+        self._pairs = step_down(
             itertools.starmap(results.lead, itertools.pairwise(self.order)),
             entrants - 1,
-            lambda pairs: results.separation(pairs, racing.looks),
+            results.separation,
         )
 
     def open_groups(self) -> Iterator[Sequence[str]]:
@@ -171,7 +183,8 @@ class _Standing:
         for one, two in pairs:
             lead = self._results.lead(one, two)
             # The error shrinks with the root of the deals; it has to come down to this.
-            need = max(abs(lead.strokes), self._close - abs(lead.strokes), 0.1) / self._errors
+            need = max(abs(lead.strokes), self._close - abs(lead.strokes), 0.1)
+            need /= self._results.separation(self._pairs, lead.error)
             deals = played.get(frozenset((one, two)), 0)
             matches += 2 * deals * max(0.0, (lead.error / need) ** 2 - 1)
         return math.ceil(matches)
@@ -188,9 +201,12 @@ class _Standing:
 
     def _separated(self, one: str, two: str) -> bool:
         lead = self._results.lead(one, two)
-        return lead.strokes > self._errors * lead.error
+        return lead.strokes > self._reach(lead)
 
     def _open(self, one: str, two: str) -> bool:
         lead = self._results.lead(one, two)
-        reach = self._errors * lead.error
+        reach = self._reach(lead)
         return abs(lead.strokes) <= reach and abs(lead.strokes) + reach >= self._close
+
+    def _reach(self, lead: Lead) -> float:
+        return self._results.separation(self._pairs, lead.error) * lead.error

@@ -18,6 +18,7 @@ from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 from msgspec import UNSET
+from msgspec.structs import replace
 
 from arena.deals import Deals
 from arena.formats import Format
@@ -69,6 +70,13 @@ class SequentialTrial(Format):
     adaptive = True
     Options = TrialSettings
     options_member = "trial"
+
+    @staticmethod
+    def stated(options: TrialSettings) -> TrialSettings:
+        # It ends with an error of about so much.
+        mixture = 0.4 * options.effect if options.mixture is UNSET else options.mixture
+        return replace(options, forfeits=FORFEITS, skew=SKEW, mixture=mixture)
+
     _most_deals = MOST_DEALS
 
     def __init__(self, settings: Settings, entrants: Sequence[Entrant], deals: Deals) -> None:
@@ -123,7 +131,7 @@ class SequentialTrial(Format):
         """The end; or a note on what is open, and an estimate of the matches it takes."""
         lead = results.lead(self._new, self._old)
         stand = bounds(self._test, lead)
-        error = results.separation(1, self._test.looks) * lead.error
+        error = results.separation(1, lead.error) * lead.error
         where = "ahead" if lead.strokes > 0 else "behind"
         note = (
             f"not better {stand.lower:+.2f} < {stand.ratio:+.2f} < {stand.upper:+.2f} better; "

@@ -83,11 +83,13 @@ class RaceSettings(Frozen, frozen=True, kw_only=True, forbid_unknown_fields=True
     close: Annotated[float, Meta(ge=0, le=1000)] = 2.0
     """Strokes a match: neighbours shown to differ by less needn't be told apart."""
     budget: Annotated[int, Meta(ge=1, le=5_000_000)] | None = None  # matches at most
-    growth: Annotated[float, Meta(ge=0.05, le=10)] = 0.5
+    growth: Annotated[float, Meta(ge=0.05, le=10)] = 0.2
     """A pair plays on for this share of the deals that it has played."""
     looks: Annotated[int, Meta(ge=1, le=1_000)] = 10
-    """As how many independent looks the looks of a race count. With so many at most 5 % of races
-    tell any neighbours apart wrongly (python bench/calibration.py looks)."""
+    """As how many independent looks the looks of a race count, if it has no `mixture`."""
+    mixture: Annotated[float, Meta(gt=0, le=1000)] | UnsetType = UNSET
+    """Bounds hold at every look, and are the narrowest at a lead with an error of so many strokes.
+    Absent: they hold at `looks`, as in events of older arenas."""
 
 
 class TrialSettings(Frozen, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -112,8 +114,10 @@ class TrialSettings(Frozen, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     """Correct for skewed differences of rated deals, up to so many standard errors. Absent: no
     correction, as in events of older arenas."""
     looks: Annotated[int, Meta(ge=1, le=1_000)] = 4
-    """As how many independent looks the end of a trial counts for the interval of its lead: with so
-    many it covers 95 to 99 %, with one 91 to 96 % (python bench/calibration.py trials)."""
+    """As how many independent looks the end of a trial counts for the interval of its lead, if it
+    has no `mixture`."""
+    mixture: Annotated[float, Meta(gt=0, le=1000)] | UnsetType = UNSET
+    """As of a race."""
 
 
 class Settings(Frozen, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -179,6 +183,12 @@ class Settings(Frozen, frozen=True, kw_only=True, forbid_unknown_fields=True):
             return decided.looks
         looks = 1 if self.options is UNSET else self.options.get("looks", 1)
         return looks if isinstance(looks, int) and looks > 1 else 1
+
+    @property
+    def mixture(self) -> float | None:
+        """The error of a lead, in strokes, for which bounds that hold at every look are made."""
+        decided = self.trial or self.racing
+        return None if decided is None or decided.mixture is UNSET else decided.mixture
 
     @property
     def rule(self) -> int:

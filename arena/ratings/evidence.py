@@ -9,10 +9,10 @@ import math
 from collections.abc import Mapping, Sequence
 
 from arena.model import ADJUSTED, Event, RatingSettings, Withdrawal
-from arena.ratings import normal
 from arena.ratings.fit import Fit, fit
 from arena.ratings.intervals import Moments
 from arena.ratings.outcomes import ForfeitSums, Tally
+from arena.ratings.separation import separation
 from arena.ratings.stroke_fit import fit_strokes, skill_of_a_stroke
 from arena.schedule import Forfeits, Lead
 
@@ -23,11 +23,6 @@ def fitted(event: Event, tally: Tally, rate_on: str) -> Fit:
     if rate_on == ADJUSTED:
         return fit_strokes(entrants, tally.gaps, seats=settings.seats, settings=settings.rating)
     return fit(entrants, tally.pairs, seats=settings.seats, settings=settings.rating)
-
-
-def separation(pairs: int, *, looks: int, error_rate: float) -> float:
-    """How many standard errors apart two have to be: for all pairs and looks (Bonferroni)."""
-    return normal.quantile(1 - error_rate / (2 * max(1, pairs) * looks))
 
 
 def lead_of(found: Fit, one: int, two: int, settings: RatingSettings) -> Lead:
@@ -83,5 +78,5 @@ class Evidence:
         counts = dict(zip(pair, (apart.first, apart.second), strict=True))
         return Forfeits(gap.weight, counts[one], counts[two], lead)
 
-    def separation(self, pairs: int, looks: int) -> float:
-        return separation(pairs, looks=looks, error_rate=self._settings.rating.error_rate)
+    def separation(self, pairs: int, error: float) -> float:
+        return separation(self._settings, pairs, error)

@@ -17,6 +17,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import msgspec
+from msgspec import UNSET
 from msgspec.structs import asdict, replace
 
 from arena.model import (
@@ -195,7 +196,9 @@ def _common_settings(all_of_them: Sequence[Settings]) -> Settings:
     shared.setdefault("format", "+".join(sorted({settings.format for settings in all_of_them})))
     if any(settings.racing for settings in all_of_them):
         # Its ranks stay as cautious as repeated looks demand.
-        shared.setdefault("racing", RaceSettings())
+        mixtures = (settings.mixture for settings in all_of_them if settings.racing)
+        mixture = max((each for each in mixtures if each), default=UNSET)
+        shared.setdefault("racing", RaceSettings(mixture=mixture))
     return Settings(**shared)
 
 

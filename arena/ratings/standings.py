@@ -8,16 +8,18 @@ was not measured is None. Every entrant of the event has a row.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import partial
 from itertools import pairwise, zip_longest
 from typing import Any
 
 from arena.model import ADJUSTED, DERIVATION, RESULTS, Duel, Event, Standing, Table, Withdrawal
 from arena.ratings.counts import EventCount
-from arena.ratings.evidence import fitted, lead_of, separation
+from arena.ratings.evidence import fitted, lead_of
 from arena.ratings.fit import DECIMALS, Fit
 from arena.ratings.intervals import Z95, Average, Moments, average, half_width, win_interval
 from arena.ratings.outcomes import THOUSANDTHS, Account, PairCount, Tally
+from arena.ratings.separation import always, separation
 from arena.schedule import step_down
 
 SHARE_DECIMALS = 4
@@ -83,11 +85,16 @@ def _measured(
     """The measured fields of each rated bot; `order`: their indices, the best first."""
     settings, names = event.settings, found.entrants
     errors = _errors(event, counted, found, len(order))
-    ranks = _ranks(found, order, errors)
+
+    def apart(one: int, two: int) -> bool:
+        lead = lead_of(found, one, two, settings.rating)
+        return lead.strokes > errors(lead.error) * lead.error
+
+    ranks = _ranks(order, apart)
     disputed = _disputed(event, counted.tally, {names[index]: ranks[index] for index in order})
     against = found.against(order)
     # A trial ends when things are clear, so its interval has to be wider.
-    wider = errors / Z95 if settings.trial else 1.0
+    wider = errors(lead_of(found, 0, 1, settings.rating).error) / Z95 if settings.trial else 1.0
     unknown = settings.rating.forfeit_margin * THOUSANDTHS
 
     def difference(margins: Mapping[str, Moments]) -> tuple[float, float]:
@@ -123,13 +130,8 @@ def _measured(
     return rows
 
 
-def _ranks(found: Fit, placed: Sequence[int], errors: float) -> dict[int, tuple[int, int]]:
-    """First and last rank of each that is rated, apart from others by so many standard errors."""
-
-    def apart(one: int, two: int) -> bool:
-        lead, error = found.ahead(one, two)
-        return lead > errors * error
-
+def _ranks(placed: Sequence[int], apart: Callable[[int, int], bool]) -> dict[int, tuple[int, int]]:
+    """First and last rank of each that is rated; `apart`: whether the first is above the second."""
     ranks = {}
     for index in placed:
         above = sum(apart(other, index) for other in placed if other != index)
@@ -138,27 +140,30 @@ def _ranks(found: Fit, placed: Sequence[int], errors: float) -> dict[int, tuple[
     return ranks
 
 
-def _errors(event: Event, counted: EventCount, found: Fit, rated: int) -> float:
-    """How many standard errors tell two apart. A format that looks several times, and stops when
-    things are clear, has to be surer; a race is ranked by the errors that it was decided by.
+def _errors(event: Event, counted: EventCount, found: Fit, rated: int) -> Callable[[float], float]:
+    """How many standard errors tell two apart, by the error of their lead. A format that stops when
+    things are clear has to be surer, and so has a table of an event that is still played; a race is
+    ranked by the errors that it was decided by.
     """
     settings, withdrawn = event.settings, {out.entrant for out in counted.withdrawn}
-
-    def apart(pairs: int) -> float:
-        return separation(pairs, looks=settings.looks, error_rate=settings.rating.error_rate)
-
+    needed = partial(separation, settings)
     if settings.trial:
-        return apart(1)
+        return partial(needed, 1)
     if not settings.racing:
         # Any two, not neighbours alone: a range of ranks ends at any separated pair.
-        return apart(rated * (rated - 1) // 2)
+        pairs = rated * (rated - 1) // 2
+        if counted.missing and counted.tally.matches and settings.looks == 1:
+            share = counted.tally.matches / (counted.tally.matches + counted.missing)
+            errors = always(settings.rating.error_rate / max(1, pairs), share**-0.5)
+            return lambda _: errors
+        return partial(needed, pairs)
     order = sorted(
         (-mu, entrant, index)
         for index, (mu, entrant) in enumerate(zip(found.mu, found.entrants, strict=True))
         if entrant not in withdrawn
     )
     leads = (lead_of(found, one, two, settings.rating) for (*_, one), (*_, two) in pairwise(order))
-    return step_down(leads, len(found.entrants) - 1, apart)
+    return partial(needed, step_down(leads, len(found.entrants) - 1, needed))
 
 
 def _disputed(event: Event, tally: Tally, ranks: Mapping[str, tuple[int, int]]) -> set[str]:

@@ -24,7 +24,7 @@ class Shown:
         error = self.errors.get(frozenset((one, two)), self.error)
         return Lead(self.strengths[one] - self.strengths[two], error)
 
-    def separation(self, pairs, looks):
+    def separation(self, pairs, error):
         return 3.0
 
     def forfeits(self, one, two):

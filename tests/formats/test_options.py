@@ -34,7 +34,8 @@ def test_texts_become_values_that_the_settings_hold_and_give_back():
 def test_older_formats_keep_their_own_member_of_the_settings():
     """So that event.json stays what it was."""
     kind = registry.format_class("racing")
-    assert {"racing": RaceSettings(close=1.5)} == settings_members(kind, "racing", {"close": "1.5"})
+    raced = RaceSettings(close=1.5, mixture=0.5)
+    assert {"racing": raced} == settings_members(kind, "racing", {"close": "1.5"})
     assert settings_members(RoundRobin, "round-robin", {}) == {}
     assert Settings(game="play-nine").options is UNSET
 

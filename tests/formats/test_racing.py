@@ -100,7 +100,7 @@ def test_those_who_are_told_apart_are_no_burden_for_the_others(race, shown):
     made = race("abcd", close=0.0)
     first = made.wave((), NoResults())
     results = shown({"a": 30.0, "b": 20.0, "c": 10.0, "d": 8.5})
-    results.separation = lambda pairs, looks: float(pairs)
+    results.separation = lambda pairs, error: float(pairs)
     assert "all neighbours told apart" in made.wave([first], results).note
     results.strengths = {"a": 12.0, "b": 10.5, "c": 9.0, "d": 7.5}
     assert {"ab", "bc", "cd"} <= set(met(made.wave([first], results)))
@@ -126,9 +126,9 @@ def test_a_withdrawn_bot_plays_no_more(race, shown):
     assert "in one wave" in made.wave(waves, results).note
 
 
-def test_waves_grow_by_half_in_whole_series_and_no_deal_comes_twice(race, shown, checked):
+def test_waves_grow_in_whole_series_and_no_deal_comes_twice(race, shown, checked):
     """Each pair goes on where it has ended, a wave later or two."""
-    made = race("abc", deals=4, series=2)
+    made = race("abc", deals=4, series=2, racing=RaceSettings(growth=0.5))
     open_ = shown({"a": 1.0, "b": 0.5, "c": 0.0})
     closed = shown({"a": 1.0, "b": 0.5, "c": -9.0})
     waves = [made.wave((), NoResults())]
@@ -145,8 +145,8 @@ def test_waves_grow_by_half_in_whole_series_and_no_deal_comes_twice(race, shown,
     ("growth", "deals"), [(0.5, [10, 10, 10]), (1.0, [10, 10, 20]), (3.0, [10, 30, 120])]
 )
 def test_how_waves_grow_is_the_event_s(race, shown, growth, deals):
-    """And in how many looks' name it has to be sure."""
-    made = race("abc", racing=RaceSettings(growth=growth, looks=7))
+    """And how sure it has to be depends on the error of each lead."""
+    made = race("abc", racing=RaceSettings(growth=growth))
     results = shown(dict.fromkeys("abc", 0.0))
     asked = []
     results.separation = lambda *of: asked.append(of) or 3.0
@@ -154,7 +154,7 @@ def test_how_waves_grow_is_the_event_s(race, shown, growth, deals):
     for number in deals:
         waves.append(made.wave(waves, results))
         assert number == len(dealt(waves[-1], "ab"))
-    assert {(2, 7)} == set(asked)
+    assert {(2, 1.0)} == set(asked)
 
 
 def test_the_budget_ends_it_before_it_is_exceeded(race, shown):

@@ -5,9 +5,9 @@ import math
 import pytest
 
 from arena.model import ADJUSTED, RESULTS, RatingSettings, Withdrawal
-from arena.ratings import normal
-from arena.ratings.evidence import Evidence, separation
+from arena.ratings.evidence import Evidence
 from arena.ratings.outcomes import PairCount, Tally
+from arena.ratings.separation import separation
 
 
 def tally(lab, names, strokes, deals=4, out=()):
@@ -59,20 +59,10 @@ def test_equals_by_their_results_are_in_the_order_of_their_ids(lab, a, b, d):
     assert order.index("b") < order.index("c")
 
 
-def test_neighbours_are_told_apart_at_the_stated_rate():
-    """All of them together, at all looks; one alone has no neighbour."""
-    assert normal.cdf(-separation(1, looks=1, error_rate=0.05)) == pytest.approx(0.025)
-    assert normal.cdf(-separation(4, looks=3, error_rate=0.02)) == pytest.approx(0.01 / 12)
-    none, one = (separation(pairs, looks=1, error_rate=0.05) for pairs in (0, 1))
-    assert none == one
-
-
-def test_it_has_as_many_looks_as_it_is_asked_for(lab):
-    """The format knows; the error rate is the event's."""
-    for rate in (0.05, 0.01):
-        event = lab.event("ab", rating=RatingSettings(error_rate=rate))
-        evidence = Evidence(event, Tally(margin=0.0), {})
-        assert separation(7, looks=4, error_rate=rate) == evidence.separation(7, 4)
+def test_it_is_as_sure_as_the_event_asks(lab):
+    event = lab.event("ab", rating=RatingSettings(error_rate=0.01))
+    evidence = Evidence(event, Tally(margin=0.0), {})
+    assert separation(event.settings, 7, 4.0) == evidence.separation(7, 4.0)
 
 
 def test_what_the_annulled_have_shown_is_left_out(lab):

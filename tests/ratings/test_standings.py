@@ -222,3 +222,17 @@ def test_in_a_race_who_is_far_away_is_no_burden_for_the_others(lab, far):
     ranks = [(row.rank, row.rank_last) for row in found.rows]
     assert "bac" == "".join(row.entrant for row in found.rows)
     assert ([(1, 1), (2, 2), (3, 3)] if far else [(1, 2), (1, 3), (2, 3)]) == ranks
+
+
+def test_while_an_event_is_played_ranks_hold_at_every_look(lab):
+    """The same matches tell two apart when they were all, and not when there is more to come."""
+    draw = random.Random(4)
+    half, whole = (lab.schedule(["ab"], deals=deals, series=40) for deals in (40, 80))
+    records = [
+        lab.record(spec, {"a": 90 + draw.randint(-5, 4), "b": 90 + draw.randint(-4, 5)})
+        for spec in lab.specs(half)
+    ]
+    over, played = (lab.table(blocks, records, "ab", rate_on=ADJUSTED) for blocks in (half, whole))
+    assert [(1, 1), (2, 2)] == [(row.rank, row.rank_last) for row in over.rows]
+    assert [(1, 2), (1, 2)] == [(row.rank, row.rank_last) for row in played.rows]
+    assert [row.mu for row in over.rows] == [row.mu for row in played.rows]

@@ -1,0 +1,40 @@
+"""How many standard errors tell two apart: at one look, at so many, at whatever looks there are.
+
+Theory of operation. A normal mixture (Robbins) bounds a mean at all times at once: whoever looks
+and stops when they like errs as seldom as the error rate says. With a lead of standard error e, and
+V = v · (t / e)², the bound is sqrt((1 + 1/V) · (ln(1 + V) - 2 ln(rate))) standard errors. It is the
+narrowest at V = v, so at e = t, which is chosen before the first match, and little wider far from
+it. Variances are estimated, so it holds from some deals on
+(`python bench/calibration.py looks`).
+"""
+
+import functools
+import math
+
+from arena.model import Settings
+from arena.ratings import normal
+
+
+def separation(settings: Settings, pairs: int, error: float) -> float:
+    """How many standard errors tell so many pairs apart, at a lead with this error in strokes."""
+    rate = settings.rating.error_rate / max(1, pairs)
+    if settings.mixture:
+        return always(rate, error / settings.mixture)
+    return normal.quantile(1 - rate / (2 * settings.looks))
+
+
+def always(rate: float, error: float) -> float:
+    """At every look; `error` in those at which the bound is the narrowest."""
+    volume = _narrowest(rate) / error**2
+    if not volume:
+        return math.inf
+    return math.sqrt((1 + 1 / volume) * (math.log1p(volume) - 2 * math.log(rate)))
+
+
+@functools.cache
+def _narrowest(rate: float) -> float:
+    """v: where V = ln(1 + V) - 2 ln(rate)."""
+    volume = 1.0
+    for _ in range(100):
+        volume = math.log1p(volume) - 2 * math.log(rate)
+    return volume

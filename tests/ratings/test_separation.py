@@ -1,0 +1,76 @@
+"""How many standard errors tell two apart: at stated looks, and at any."""
+
+import math
+import random
+
+import pytest
+
+from arena.model import RaceSettings, RatingSettings, TrialSettings
+from arena.ratings import normal
+from arena.ratings.separation import always, separation
+
+
+def test_pairs_are_told_apart_at_the_stated_rate(lab):
+    """All of them together, at all looks; one alone has no neighbour."""
+    settings = lab.event("ab").settings
+    assert normal.cdf(-separation(settings, 1, 9.0)) == pytest.approx(0.025)
+    assert separation(settings, 0, 9.0) == separation(settings, 1, 9.0)
+    raced = lab.event(
+        "ab", racing=RaceSettings(looks=3), rating=RatingSettings(error_rate=0.02)
+    ).settings
+    assert normal.cdf(-separation(raced, 4, 9.0)) == pytest.approx(0.01 / 12)
+
+
+def test_an_event_says_for_which_error_its_bounds_are_made(lab):
+    settings = lab.event("ab", racing=RaceSettings(mixture=0.5)).settings
+    assert always(0.05, 4.0) == separation(settings, 1, 2.0)
+    assert always(0.01, 1.0) == separation(settings, 5, 0.5)
+    trial = lab.event("ab", trial=TrialSettings(new="b", mixture=2.0)).settings
+    assert always(0.05, 0.5) == separation(trial, 1, 1.0)
+
+
+def test_bounds_are_the_narrowest_where_they_are_made_for():
+    for rate in (0.05, 0.005, 1e-6):
+        best = always(rate, 1.0)
+        assert normal.quantile(1 - rate / 2) < best
+        assert best < always(rate, 0.97) < always(rate, 0.5)
+        assert best < always(rate, 1.03) < always(rate, 2.0) < 1.2 * best
+    assert math.inf == always(0.05, math.inf)
+
+
+def test_bounds_are_those_of_a_normal_mixture():
+    """The oracle: the likelihood ratio of the mixture, summed, is 1 / rate where the bound is."""
+    rate, volume = 0.05, 3.0
+    errors = math.sqrt((1 + 1 / volume) * (math.log1p(volume) - 2 * math.log(rate)))
+    narrowest = max(range(1, 4000), key=lambda v: -always_at(rate, v / 200)) / 200
+    assert always(rate, math.sqrt(narrowest / volume)) == pytest.approx(errors, rel=1e-3)
+    steps, spread = 20_000, math.sqrt(volume)
+    width = 16 * spread / steps
+    ratio = width * math.fsum(
+        math.exp(normal.log_pdf(mu / spread) + mu * errors - mu * mu / 2) / spread
+        for mu in (width * (number - steps / 2) for number in range(steps))
+    )
+    assert ratio == pytest.approx(1 / rate, rel=1e-6)
+
+
+def always_at(rate, volume):
+    return math.sqrt((1 + 1 / volume) * (math.log1p(volume) - 2 * math.log(rate)))
+
+
+@pytest.mark.parametrize("tails", [1, 3])
+def test_whoever_looks_after_every_deal_errs_as_seldom_as_stated(tails):
+    """Of 600 walks without drift at most 5 % ever leave the bounds in 400 deals: any excursion."""
+    draw = random.Random(f"walks {tails}")
+    left = 0
+    for _ in range(600):
+        total = squares = 0.0
+        for deals in range(1, 401):
+            step = math.fsum(draw.choice((-1, 1)) * draw.random() ** tails for _ in range(2))
+            total, squares = total + step, squares + step * step
+            mean = total / deals
+            variance = (squares - deals * mean * mean) / max(1, deals - 1)
+            error = math.sqrt(variance / deals)
+            if deals >= 20 and abs(mean) > error * always(0.05, error / 0.08):
+                left += 1
+                break
+    assert 0 < left <= 0.05 * 600
