@@ -167,5 +167,6 @@ def _play_on(folder: Path, owned: _Owned, session: Session, *, repair: bool = Fa
 
 def _jobs(stored: object) -> int | None:
     """How many matches at a time the folder asks for, if this machine can."""
-    fits = isinstance(stored, int) and 1 <= stored <= MOST_JOBS * len(cores())
-    return stored if fits else None  # type: ignore[return-value]
+    if isinstance(stored, int) and 1 <= stored <= MOST_JOBS * len(cores()):
+        return stored
+    return None
