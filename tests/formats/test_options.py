@@ -36,6 +36,10 @@ def test_older_formats_keep_their_own_member_of_the_settings():
     kind = registry.format_class("racing")
     raced = RaceSettings(close=1.5, mixture=0.5)
     assert {"racing": raced} == settings_members(kind, "racing", {"close": "1.5"})
+    assert settings_members(kind, "racing", {"close": 0, "mixture": 3})["racing"].mixture == 3
+    trial = registry.format_class("trial")
+    compared = settings_members(trial, "trial", {"new": "b", "effect": 5})["trial"]
+    assert (compared.mixture, compared.skew, compared.forfeits) == (2.0, 3.0, 0.6)
     assert settings_members(RoundRobin, "round-robin", {}) == {}
     assert Settings(game="play-nine").options is UNSET
 

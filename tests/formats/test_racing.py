@@ -18,7 +18,7 @@ def race(drawn, entered):
         settings = Settings(
             game="play-nine",
             format="racing",
-            racing=racing or RaceSettings(close=close, budget=budget),
+            racing=racing or RaceSettings(close=close, budget=budget, growth=0.5),
             **{"deals": 10, **settings},
         )
         return Race(settings, entered(names, authors), drawn)
@@ -128,7 +128,7 @@ def test_a_withdrawn_bot_plays_no_more(race, shown):
 
 def test_waves_grow_in_whole_series_and_no_deal_comes_twice(race, shown, checked):
     """Each pair goes on where it has ended, a wave later or two."""
-    made = race("abc", deals=4, series=2, racing=RaceSettings(growth=0.5))
+    made = race("abc", deals=4, series=2)
     open_ = shown({"a": 1.0, "b": 0.5, "c": 0.0})
     closed = shown({"a": 1.0, "b": 0.5, "c": -9.0})
     waves = [made.wave((), NoResults())]
