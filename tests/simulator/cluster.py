@@ -78,6 +78,8 @@ class Future:
     def __init__(self, client, node=None) -> None:
         self._client = client
         self.node = node
+        self.words = ()
+        """Of its task."""
         self.status = "pending"
         self.value = None
         self.error = None
@@ -147,8 +149,9 @@ class Client:
             return future
         node = self.cluster.nodes.get(workers[0])
         future = Future(self, node)
+        future.words = words
         if node is not None:
-            self.cluster.begin(node, future, words)
+            self.cluster.begin(node, future)
         return future
 
     async def _run(self, function, event, *, workers, **_):
@@ -241,7 +244,7 @@ class Cluster:
         node.die(-9)
         self._lose(node)
         if how == "again":
-            self.later(2.0, lambda: self.join(node.threads, node.address))
+            self.later(2.0, lambda: self._back_again(node))
 
     def part(self, node: Node, seconds: float) -> None:
         """It is out of reach for a while, and lives on."""
@@ -251,8 +254,25 @@ class Cluster:
 
         def back() -> None:
             node.reachable = True
+            self._go_on(node)
 
         self.later(seconds, back)
+
+    def _back_again(self, node: Node) -> None:
+        """Another process of this address."""
+        self.join(node.threads, node.address)
+        self._go_on(self.nodes[node.address])
+
+    def _go_on(self, node: Node) -> None:
+        """What was to be done at this address is begun again."""
+        if self.world.loop.nursery is None:
+            return
+        for client in self.clients:
+            for future in client.futures:
+                old = future.node
+                if old is not None and old.address == node.address and future.status == "pending":
+                    future.node = node
+                    self.begin(node, future)
 
     def lose_scheduler(self, seconds: float) -> None:
         if not self.up:
@@ -280,8 +300,8 @@ class Cluster:
 
     # ---- tasks
 
-    def begin(self, node: Node, future: Future, words) -> None:
-        words = [word.value if isinstance(word, Future) else word for word in words]
+    def begin(self, node: Node, future: Future) -> None:
+        words = [word.value if isinstance(word, Future) else word for word in future.words]
         nursery = self.world.loop.nursery
         within(node).run(nursery.start_soon, self._task, node, future, words)
 

@@ -226,7 +226,7 @@ NEW = (
             "            if unfit.crowded == gone.fit.host:\n"
             "                unfit.until = 0.0"
         ),
-        2,
+        26,
     ),
     Defect(
         "concluded-in-one-step",

@@ -67,6 +67,7 @@ class World:
         self.lives = 0
         self.cut = ""
         """How the power was cut, in this life."""
+        self._cut_at = 0.0
         self.parent = self.new_parent()
         self.cluster = None
         self._groups = {}
@@ -171,7 +172,7 @@ class World:
 
     def _lose_power(self) -> None:
         logs = sorted(self.disk.root.glob("**/matches.jsonl"))
-        now = self.loop.now()
+        now = self._cut_at
         durable = {}
         for path in logs:
             content = bytes(self.disk.inode(path).durable)
@@ -217,7 +218,7 @@ class World:
         raise KilledError
 
     def _power_cut(self, how, place) -> None:
-        self.cut = how
+        self.cut, self._cut_at = how, self.loop.now()
         self._kill_parent(how, place)
 
     def _disk_error(self, how, place) -> None:
