@@ -12,8 +12,10 @@ from arena.sandbox.environment import has_spare_uids
 from arena.sandbox.landlock import Landlock
 from arena.sandbox.uids import RANGE, SpareUids
 
-# Of nobody's, and of no event's that is played meanwhile.
-SOME = range(3_000_000_000, 3_000_000_000 + 4 * RANGE)
+# Of nobody's, of no event's that is played meanwhile, and of no other worker's.
+WORKER = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
+FIRST = 3_000_000_000 + 4 * RANGE * WORKER
+SOME = range(FIRST, FIRST + 4 * RANGE)
 
 
 @pytest.fixture
