@@ -282,6 +282,7 @@ def test_sigkill_of_the_spawner(host, backend, processes):
     assert bot.line() == "up"
     handles = processes.handles(processes.alive(bot.token))
     host.spawner._process.kill()
+    host.spawner._process.wait()
     processes.gone(handles)
 
 
