@@ -13,7 +13,6 @@ Invariant: no clock, no process, no input but the outcomes; the same outcomes gi
 record.
 """
 
-import operator
 from collections.abc import Sequence
 from typing import Any
 
@@ -271,7 +270,8 @@ class Referee:
         moves = ",".join(self.moves)
         self._holes.append(HoleRecord(order=self._order, moves=moves, scores=scores))
         if self.hole <= HOLES:
-            self._totals = tuple(map(operator.add, self._totals, scores))
+            both = zip(self._totals, scores, strict=True)  # as many scores as seats, in any game
+            self._totals = tuple(total + score for total, score in both)
         totals, grids = self._totals, hole.grids()
         for seat in self._everybody:
             if seat not in self.failed:

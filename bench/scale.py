@@ -126,12 +126,7 @@ def copied_lines(event: Event) -> Iterator[bytes]:
         totals = tuple(total + mine for total, mine in zip(model.totals, strength, strict=True))
         record = msgspec.structs.replace(
             model,
-            id=spec.id,
-            series=spec.series,
-            pairing=spec.pairing,
-            deal=spec.deal,
-            rotation=spec.rotation,
-            seats=spec.seats,
+            **msgspec.structs.asdict(spec),
             totals=totals,
             places=tuple(1 + sum(other < mine for other in totals) for mine in totals),
         )

@@ -71,7 +71,7 @@ def _epochs(whole: Verification, jobs: int, progress: FolderProgress) -> Iterato
     """The epochs of an event that can be believed."""
     verdict = whole.verdict
     before = [verdict.event] if verdict.event is not None else []
-    # Who was withdrawn follows from a log that is true.
+    # Only a true log tells which bots were withdrawn.
     withdrawn = None if verdict.difference else set(verdict.withdrawn)
     for path in epochs_of(whole.folder) if before else ():
         began, at = clock.monotonic(), functools.partial(progress, path)

@@ -1,11 +1,10 @@
 """How many standard errors tell two apart: at one look, at so many, at whatever looks there are.
 
-Theory of operation. A normal mixture (Robbins) bounds a mean at all times at once: whoever looks
-and stops when they like errs as seldom as the error rate says. With a lead of standard error e, and
+Theory of operation. A normal mixture (Robbins) bounds a mean at all times at once: one may look and
+stop at any time, and errs as seldom as the error rate says. With a lead of standard error e, and
 V = v · (t / e)², the bound is sqrt((1 + 1/V) · (ln(1 + V) - 2 ln(rate))) standard errors. It is the
 narrowest at V = v, so at e = t, which is chosen before the first match, and little wider far from
-it. Variances are estimated, so it holds from some deals on
-(`python bench/calibration.py looks`).
+it. Variances are estimated: `python bench/calibration.py looks` tells from how many deals it holds.
 """
 
 import functools

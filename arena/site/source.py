@@ -123,7 +123,7 @@ class _Reading:
         self._keys.append(record_key(record))
 
     def event(self, folder: Path, event: Event, counting: Counting, damaged: Sequence[int]) -> None:
-        # Who was withdrawn counts in no later epoch.
+        # A bot that was withdrawn counts in no later epoch.
         gone = self.parts[-1].counts.gone if self.parts else frozenset[str]()
         counts = Counts(folder, counting, annulled=True, gone=gone)
         kept = bytes(map(counts.takes, self._keys))

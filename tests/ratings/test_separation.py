@@ -58,7 +58,7 @@ def always_at(rate, volume):
 
 
 @pytest.mark.parametrize("tails", [1, 3])
-def test_whoever_looks_after_every_deal_errs_as_seldom_as_stated(tails):
+def test_looks_after_every_deal_err_as_seldom_as_stated(tails):
     """Of 600 walks without drift at most 5 % ever leave the bounds in 400 deals: any excursion."""
     draw = random.Random(f"walks {tails}")
     left = 0

@@ -1,4 +1,4 @@
-"""Who won a rated deal at tables of two to six, counted again from the records by other means."""
+"""Winners of rated deals at tables of two to six, counted again from the records by other means."""
 
 from __future__ import annotations
 

@@ -81,15 +81,7 @@ def result(spec, settings, deals, *, computed: bool):
         return played(spec, settings, deals, fails=fallen)
     records = _recorded(settings.game, len(spec.seats), fallen)
     record = records[_number(spec.id) % len(records)]
-    return msgspec.structs.replace(
-        record,
-        id=spec.id,
-        series=spec.series,
-        pairing=spec.pairing,
-        deal=spec.deal,
-        rotation=spec.rotation,
-        seats=spec.seats,
-    )
+    return msgspec.structs.replace(record, **msgspec.structs.asdict(spec))
 
 
 class Group:

@@ -75,7 +75,7 @@ class FourCardEnv(VectorEnv):
         own = np.where(self._reshuffles.take(rows) > 0, _OWNER_RECYCLED, _OWNER)
         self._known[cells] = np.where(taken, _ALL, own)
         knocks = kinds == _KNOCK
-        # Who knocks holds the top of the pile, which stays there.
+        # A seat that knocks holds the top of the pile, which stays there.
         self._discard(rows, np.where(replaces, lying, held), taken, ~knocks)
         ended = np.where(knocks, places, self._ended.take(rows))
         self._state[rows] = ended >= 0
