@@ -15,6 +15,7 @@ import msgspec
 from msgspec import UNSET
 
 from arena.model import Entrant, Event, MatchRecord, Settings, TrialSettings, label_fault
+from arena.model.parameters import NAME, VALUE, setting_hash
 
 _HASH = re.compile(r"[0-9a-z]{0,64}")
 _SECRET = re.compile(r"([0-9a-f]{64})?")
@@ -70,6 +71,19 @@ def _entrant_fault(entrant: Entrant) -> str:
         return "its id is not its name@version"
     if not _HASH.fullmatch(entrant.hash):
         return "its hash is none"
+    return _setting_fault(entrant)
+
+
+def _setting_fault(entrant: Entrant) -> str:
+    content, params = entrant.content, entrant.params
+    if content is UNSET and params is UNSET:
+        return ""
+    if content is UNSET or not params or not _HASH.fullmatch(content):
+        return "of content and parameters it has one alone"
+    if not all(NAME.fullmatch(name) and VALUE.fullmatch(text) for name, text in params.items()):
+        return "its parameters are not names with numbers"
+    if entrant.hash != setting_hash(content, params):
+        return "its hash is not that of its content and its parameters"
     return ""
 
 

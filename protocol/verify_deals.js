@@ -99,7 +99,7 @@ function memberOf(text, name) {
 // ---------------------------------------------------------------------------------- spelling
 
 // What the members of a line are, in their order. One whose name ends in ? may be left out.
-const TEXT = 'text', WHOLE = 'whole number', DECIMAL = 'decimal', TRUTH = 'true or false', AS_IS = 'as it is';
+const TEXT = 'text', WHOLE = 'whole number', DECIMAL = 'decimal', TRUTH = 'true or false', AS_IS = 'as it is', TEXTS = 'texts by name';
 const HOLE = { order: [WHOLE], moves: TEXT, scores: [WHOLE] };
 const HOST = { memory_mb: DECIMAL, cpu_ms: DECIMAL, wall_ms: DECIMAL, charged_ms: DECIMAL, load: DECIMAL };
 const FAULT = {
@@ -118,7 +118,7 @@ const MACHINE = { arena: TEXT, cores: WHOLE, cpu: TEXT, python: TEXT, 'speed?': 
 const CONFINEMENT = { detail: TEXT, gaps: [TEXT], kept: [TEXT], memory: TEXT, not_kept: [TEXT], 'tool?': TEXT };
 const EVENT = {
   beacon: TEXT, commitment: TEXT, confinement: CONFINEMENT,
-  entrants: [{ author: TEXT, hash: TEXT, id: TEXT, name: TEXT, version: TEXT }],
+  entrants: [{ author: TEXT, 'content?': TEXT, hash: TEXT, id: TEXT, name: TEXT, 'params?': TEXTS, version: TEXT }],
   finished: TRUTH, format: WHOLE, machine: MACHINE, machines: [MACHINE], not_run: [{ name: TEXT, reason: TEXT }],
   predictable: TRUTH, sandbox: TEXT, secret: TEXT, settings: AS_IS, shard: TEXT,
 };
@@ -137,6 +137,10 @@ function respelled(value, shape, asIs) {
     if (!truth) throw new Differs('a member is missing or something else');
   };
   if (shape === AS_IS) return asIs;
+  if (shape === TEXTS) {
+    const inner = value && typeof value === 'object' && !Array.isArray(value) ? value : {};
+    return canonical(inner);
+  }
   if (Array.isArray(shape)) {
     fits(Array.isArray(value));
     return `[${value.map((item) => respelled(item, shape[0], asIs)).join(',')}]`;
@@ -285,6 +289,8 @@ function* linesOf(file) {
 
 const isArray = (value, of) => Array.isArray(value) && value.every((item) => of(item));
 const isText = (value) => typeof value === 'string';
+const isParams = (value) => value !== null && typeof value === 'object' && Object.keys(value).length > 0
+  && Object.entries(value).every(([name, text]) => /^[A-Za-z]\w{0,23}$/.test(name) && isText(text));
 const isNumber = (value) => Number.isSafeInteger(value);
 const SHAPE = {
   id: isText, series: isText, pairing: isText, deck: isText, digest: isText, deal: isNumber, rotation: isNumber,
@@ -337,6 +343,13 @@ function readEvent(file) {
     const stated = { ...event.settings, ...event.settings.trial };
     const later = RULED.find((name) => Object.hasOwn(stated, name));
     if (later) throw new Differs(`its settings have ${later}, and name no derivation`);
+  }
+  for (const { id, hash, content, params } of event.entrants) {
+    if (content === undefined && params === undefined) continue;
+    const sorted = isParams(params) && Object.keys(params).sort(ascending).map((name) => [name, params[name]]);
+    const setting = sorted && JSON.stringify(Object.fromEntries(sorted));
+    if (!setting || !isText(content)) throw new Differs(`${shown(id)} has no content or no parameters`);
+    same(`the hash of ${shown(id)}`, hash, sha256(`{"content":${JSON.stringify(content)},"params":${setting}}`));
   }
   const entrants = event.entrants.map((e) => [e.id, e.author, e.hash]);
   same('the commitment', event.commitment, commitmentOf(entrants, event.secret, settings));

@@ -32,6 +32,7 @@ from arena.bots.snapshot import copy, freeze_times, listing, make_plain, mark_pr
 from arena.bots.trees import ShapeError, copy_into, measure, remove
 from arena.exhaustion import ran_out_in
 from arena.model import Bot, Frozen, HostError, UserError, canonical, sha256_hex
+from arena.model.parameters import variables
 from arena.sandbox import Backend, Exited, Launch, SpawnPlan, inherited_limits
 from arena.sandbox.environment import INSIDE
 from arena.system import clock
@@ -102,7 +103,10 @@ def build(
                 root=str(root),
                 run=command.argv,
                 expose=command.expose,
-                env=packages.fetcher.env if packages else (),
+                env=(
+                    *(packages.fetcher.env if packages else ()),
+                    *variables(candidate.stated.tune, candidate.entrant.setting),
+                ),
                 scratch_mb=min(candidate.stated.asked.scratch_mb or 0, scratch_mb),
                 source=candidate.source,
             )
@@ -140,7 +144,8 @@ class _Build:
             with contextlib.suppress(CommandError):
                 tools.append(resolve(argv, Path(self.candidate.snapshot), self.toolbox).identity)
         packages = self.packages.key if self.packages else ""
-        given = [_FORMAT, self.candidate.entrant.hash, self.candidate.stated.build, packages, tools]
+        content, commands = self.candidate.entrant.snapshot, self.candidate.stated.build
+        given = [_FORMAT, content, commands, packages, tools]
         # Unconfined, a build may have fetched what another one can't.
         where = [self.backend.name, platform.system(), platform.machine()]
         return sha256_hex(canonical([*given, *where]))

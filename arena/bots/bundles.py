@@ -54,7 +54,7 @@ _decode = msgspec.msgpack.Decoder(tuple[_Item, ...]).decode
 
 
 def missing_snapshots(entrants: Iterable[Entrant], *, cache: Path) -> tuple[str, ...]:
-    wanted = sorted({entrant.hash for entrant in entrants})
+    wanted = sorted({entrant.snapshot for entrant in entrants})
     return tuple(f"{BOTS}/{content}" for content in wanted if find(cache, content) is None)
 
 

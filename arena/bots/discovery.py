@@ -7,12 +7,15 @@ author may be editing.
 
 import contextlib
 import os
+import re
 import stat
 import unicodedata
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from difflib import get_close_matches
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from arena.bots import commands, locks, manifest
 from arena.bots.commands import CommandError
@@ -23,7 +26,8 @@ from arena.bots.plain_text import BotError, did_you_mean, printable
 from arena.bots.roster import Candidate, Roster
 from arena.bots.snapshot import MAX_BYTES, File, content_hash, event_copy, find, listing, take
 from arena.exhaustion import ran_out
-from arena.model import Entrant, HostError, label_fault
+from arena.model import Entrant, HostError, UserError, label_fault
+from arena.model.parameters import settled
 from arena.scaffolds import EXAMPLES
 
 VERSION_DIGITS = 8  # of the content hash, as a version
@@ -31,6 +35,8 @@ _SHOWN = 6  # names listed in a note before it says how many more there are
 _NEAR = 500  # names that are compared with bot.toml
 _RESULTS = "arena-results"  # the default folder of events
 _MARKS = ("event.json", "arena-site.json")  # of a results folder, and of a published site
+
+_SETTING = re.compile(r"(?P<path>.+?):(?P<setting>[A-Za-z]\w*=[^:/]*)", re.ASCII)
 
 _Content = tuple[list[File], str]  # the files of a snapshot to be, and the name they suggest
 
@@ -50,13 +56,14 @@ def load(paths: Sequence[Path], *, cache: Path) -> Roster:
 
 def count_bots(paths: Sequence[Path]) -> int:
     """The least number of bots in the paths, by manifests alone, if nothing is wrong with them."""
-    names = set()
+    names: set[tuple[object, ...]] = set()
     for path in paths:
         with contextlib.suppress(BotError, OSError, ValueError):
-            with open_folder(path) as folder:
+            place, setting = split_setting(path)
+            with open_folder(place) as folder:
                 stated = manifest.read(folder)
             if stated and not stated.optional:
-                names.add(stated.name or _absolute(path).name)
+                names.add((stated.name or _absolute(place).name, *sorted(setting.items())))
     return len(names)
 
 
@@ -70,7 +77,7 @@ def restore(
     """
     loader = _Loader(cache, [Path(source) for _, source in entrants if source])
     for entrant, source in entrants:
-        place = event_copy(folder, entrant.hash) if folder else None
+        place = event_copy(folder, entrant.snapshot) if folder else None
         loader.restore(entrant, str(place or source))
     return loader.finish()
 
@@ -98,9 +105,10 @@ class _Loader:
         shown = printable(path)
         try:
             with self._collect(printable(_absolute(path).name), shown):
-                with _open_bot(path) as (files, name):
+                place, setting = split_setting(path)
+                with _open_bot(place) as (files, name):
                     snapshot = take(files, self.cache)
-                candidate = _candidate(snapshot, path, default=name)
+                candidate = _with_setting(_candidate(snapshot, place, default=name), path, setting)
                 with self._collect(candidate.entrant.id, shown):
                     if self._enter(candidate):
                         self._check_tools(candidate)
@@ -111,8 +119,9 @@ class _Loader:
         shown = printable(source or entrant.id)
         try:
             with self._collect(entrant.id, shown):
-                snapshot = find(self.cache, entrant.hash) or self._retake(entrant, source)
+                snapshot = find(self.cache, entrant.snapshot) or self._retake(entrant, source)
                 found = _candidate(snapshot, Path(source or snapshot), entrant)
+                _params(found, entrant.setting)
                 self.found[entrant.id] = found
                 self._check_tools(found)
         except _StrayError:
@@ -121,19 +130,19 @@ class _Loader:
     def _retake(self, entrant: Entrant, source: str) -> Path:
         if not source:
             raise BotError(
-                f"its snapshot ({entrant.hash[:12]}…) is no longer in the cache, and its path is "
-                "not known"
+                f"its snapshot ({entrant.snapshot[:12]}…) is no longer in the cache, and its path "
+                "is not known"
             )
         with _open_bot(Path(source)) as (files, _):
             # Nothing else is copied: a stranger's folder may name any path.
             now = content_hash(files)
-            if now == entrant.hash:
+            if now == entrant.snapshot:
                 snapshot = take(files, self.cache)
                 now = snapshot.name
-            if now != entrant.hash:
+            if now != entrant.snapshot:
                 raise BotError(
-                    f"its content is not what was entered: entered {entrant.hash}, now {now}; put "
-                    "the old content back"
+                    f"its content is not what was entered: entered {entrant.snapshot}, now {now}; "
+                    "put the old content back"
                 )
         return snapshot
 
@@ -188,6 +197,33 @@ def _candidate(
     return Candidate(
         entrant=known, stated=stated, snapshot=folder, source=source, path=printable(path)
     )
+
+
+def split_setting(path: Path) -> tuple[Path, dict[str, str]]:
+    """BOT:NAME=VALUE,NAME=VALUE as path and setting; a path that is there is nothing but a path."""
+    found = _SETTING.fullmatch(str(path))
+    if found is None or os.path.lexists(path):
+        return path, {}
+    setting: dict[str, str] = {}
+    for each in found["setting"].split(","):
+        name, equals, value = each.partition("=")
+        if not (equals and name and value) or name in setting:
+            what = f"{name} is there twice" if name in setting else f"'{printable(each)}' is none"
+            raise BotError(f"{what}; a setting is written BOT:NAME=VALUE,NAME=VALUE")
+        setting[name] = value
+    return Path(found["path"]), setting
+
+
+def _params(candidate: Candidate, given: Mapping[str, str]) -> dict[str, str]:
+    try:
+        return settled(candidate.stated.tune, given)
+    except UserError as error:
+        raise BotError(printable(str(error), 300)) from None
+
+
+def _with_setting(candidate: Candidate, path: Path, given: Mapping[str, str]) -> Candidate:
+    entrant = candidate.entrant.with_setting(_params(candidate, given))
+    return replace(candidate, entrant=entrant, path=printable(path))
 
 
 def _default_name(text: str, path: Path) -> str:

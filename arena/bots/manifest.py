@@ -10,18 +10,27 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from msgspec.structs import replace
+
 from arena.bots import toml
 from arena.bots.folder import Folder, open_folder
 from arena.bots.locks import LOCKS
 from arena.bots.plain_text import BotError, did_you_mean, printable, split_words, toml_array
 from arena.bots.toml import BoundsError, Key, Toml
-from arena.model import LONGEST_LABEL, Frozen, label_fault
+from arena.model import LONGEST_LABEL, Frozen, Parameter, label_fault
+from arena.model.parameters import LARGEST
+from arena.model.parameters import MOST as MOST_PARAMETERS
+from arena.model.parameters import NAME as PARAMETER_NAME
 
 NAME = "bot.toml"
 AUTHOR = 100  # characters: fits into a row of a table
 FILE_BYTES = 16_384  # a manifest has a dozen lines
 MOST = 10**9  # largest limit: eleven days in milliseconds
 MISTAKES = 20  # reported of one file: a screen's worth
+
+_NUMBERS = ("min", "max", "default")
+_PARAMETER = (*_NUMBERS, "scale")
+_EXAMPLE = "{ default = 1.5, min = 0, max = 4 }"
 
 _WORDS = {"str": "a string", "bool": "true or false", "int": "an integer", "float": "a number"}
 _WORDS |= {"list": "an array", "dict": "a table"}
@@ -61,6 +70,7 @@ class Manifest(Frozen, frozen=True, kw_only=True):
     lock: str = ""
     optional: bool = False
     asked: Asked = Asked()
+    tune: tuple[Parameter, ...] = ()
 
 
 def read(folder: Folder) -> Manifest | None:
@@ -153,6 +163,7 @@ class _Reader:
             "lock": self._lock,
             "optional": _flag,
             "limits": self._limits,
+            "tune": self._tune,
         }
         self._unknown((), self.document, tuple(fields))
         valid: dict[str, Any] = {}
@@ -231,6 +242,55 @@ class _Reader:
             if what := _wrong_limit(value):
                 self.mistakes.append(((field, name), f"{field}.{name}: {what}"))
         return Asked(**asked)
+
+    def _tune(self, field: str, table: object) -> tuple[Parameter, ...]:
+        if not isinstance(table, dict):
+            raise _WrongError(f"must be a table, not {_kind(table)}")
+        if len(table) > MOST_PARAMETERS:
+            raise _WrongError(f"may have {MOST_PARAMETERS} parameters, not {len(table)}")
+        found = []
+        for name, given in table.items():
+            key = (field, name)
+            shown = f"{field}.{printable(name, LONGEST_LABEL)}"
+            if not isinstance(given, dict):
+                what = f"must be a table like {_EXAMPLE}, not {_kind(given)}"
+                self.mistakes.append((key, f"{shown}: {what}"))
+                continue
+            self._unknown(key, given, _PARAMETER)
+            if what := _wrong_parameter(name, given):
+                self.mistakes.append((key, f"{shown}: {what}"))
+            else:
+                found.append(_parameter(name, given))
+        return tuple(found)
+
+
+def _wrong_parameter(name: str, given: dict[str, Any]) -> str:
+    if not PARAMETER_NAME.fullmatch(name):
+        return "a name is a letter, then letters, digits and _, 24 at most"
+    for field in _NUMBERS:
+        if type(given.get(field)) not in {int, float}:
+            what = f"{field} must be a number" if field in given else f"it has no {field}"
+            return f"{what}; write for instance {_EXAMPLE}"
+    low, high, default = (given[field] for field in _NUMBERS)
+    scale = given.get("scale", "linear")
+    wrong = {
+        f"a number is more than {LARGEST:g}": not max(map(abs, (low, high, default))) <= LARGEST,
+        f"its range is empty: min {low} is not below max {high}": not low < high,
+        f"its default {default} is not between {low} and {high}": not low <= default <= high,
+        'scale must be "linear" or "log"': scale not in ("linear", "log"),
+        "a log scale needs a min above 0": scale == "log" and low <= 0,
+    }
+    return next((what for what, found in wrong.items() if found), "")
+
+
+def _parameter(name: str, given: dict[str, Any]) -> Parameter:
+    low, high, default = (given[field] for field in _NUMBERS)
+    whole = all(type(value) is int for value in (low, high, default))
+    log = given.get("scale") == "log"
+    rough = Parameter(name=name, low=low, high=high, default=default, whole=whole, log=log)
+    # As their texts say: a process gets no other number.
+    low, high, default = (float(rough.text(value)) for value in (low, high, default))
+    return replace(rough, low=low, high=high, default=default)
 
 
 def _wrong_limit(value: object) -> str:

@@ -238,7 +238,7 @@ def copy_to_event(entrants: Iterable[Entrant], folder: Path, *, cache: Path) -> 
     """Copy the entrants' snapshots into an event's folder, for its owner alone to read."""
     with os_errors(f"{printable(folder)}: can't write there", UserError):
         (folder / BOTS).mkdir(mode=0o700)
-        for content in sorted({entrant.hash for entrant in entrants}):
+        for content in sorted({entrant.snapshot for entrant in entrants}):
             snapshot = find(cache, content)
             if snapshot is None:
                 raise UserError(
@@ -257,6 +257,6 @@ def remove_from_event(entrants: Iterable[Entrant], folder: Path) -> None:
     """Remove the entrants' snapshots from an event's folder, and nothing else."""
     with contextlib.suppress(OSError):
         for entrant in entrants:
-            if place := event_copy(folder, entrant.hash):
+            if place := event_copy(folder, entrant.snapshot):
                 remove(place)
         (folder / BOTS).rmdir()

@@ -7,17 +7,21 @@ raises `MistakeError` for a mistake, `CheckWarning` for a weakness, `CheckSkippe
 import re
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AbstractAsyncContextManager
+from pathlib import Path
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
 from arena import registry
+from arena.bots import manifest
 from arena.check.conversation import Conversation, MistakeError
 from arena.check.examination import CheckSkipped, CheckWarning, Examination
 from arena.check.matches import ASCENDING, AlwaysPlayoff, fastest, play, slowest
 from arena.check.mistakes import Mistake, unnamed_lock
 from arena.check.packages import host_packages, is_python
-from arena.model import Bot
+from arena.model import Bot, Parameter
+from arena.model.parameters import chosen, shown
 from arena.system import clock
 from arena.tables import table
 from arena.wire.messages import Bye
@@ -225,6 +229,33 @@ async def brings_packages(exam: Examination, _: str) -> str:
         return ""
     text = f"{'; '.join(found)}.{unnamed_lock(exam.facts.files)}"
     raise CheckWarning(Mistake.HOST_PACKAGE, text)
+
+
+def _parameters(bot: Bot) -> tuple[Parameter, ...]:
+    return manifest.of_folder(Path(bot.root)).tune
+
+
+@_check("parameters", applies=lambda bot: bool(_parameters(bot)))
+async def plays_at_ends(exam: Examination, game: str) -> str:
+    """A match at both ends of each parameter, the others as they are; then at all ends at once."""
+    bot, parameters = exam.bot, _parameters(exam.bot)
+    low, high = ({each.name: each.ends[end] for each in parameters} for end in (0, 1))
+    settings = [{each.name: end} for each in parameters for end in each.ends]
+    settings += [low, high] if len(parameters) > 1 else []
+    try:
+        for setting in settings:
+            exam.bot = replace(bot, env=(*bot.env, *chosen(setting)))
+            try:
+                async with exam.talk(game) as talk:
+                    await play(talk, number=10)
+            except MistakeError as error:
+                words = f"With {shown(setting)}: {error.finding.title}. {error.finding.found}"
+                error.finding = replace(error.finding, found=words.strip())
+                error.declined = False  # by its defaults it plays this game
+                raise
+    finally:
+        exam.bot = bot
+    return f"{len(settings)} settings"
 
 
 @_check("time")

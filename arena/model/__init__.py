@@ -23,6 +23,7 @@ from arena.model.event import (
     label_fault,
 )
 from arena.model.fields import Frozen, canonical, sha256_hex
+from arena.model.parameters import Parameter
 from arena.model.records import (
     MOST_ATTEMPTS,
     Block,

@@ -10,8 +10,10 @@ import unicodedata
 from typing import Annotated
 
 from msgspec import UNSET, Meta, UnsetType
+from msgspec.structs import replace
 
 from arena.model.fields import Count, Frozen, Label, Text
+from arena.model.parameters import MOST, setting_hash, setting_version
 from arena.model.settings import Settings
 
 FORMAT = 1  # the version of event.json and matches.jsonl; readers refuse any other
@@ -46,7 +48,36 @@ class Entrant(Frozen, frozen=True, kw_only=True):
     name: Label
     version: Label
     author: Label = ""
-    hash: Label  # SHA-256 over the content of the bot's folder: what it was, byte for byte
+    hash: Label
+    """SHA-256 over the content of the bot's folder: what it was, byte for byte.
+    Of an entrant with `params`: over that hash and them."""
+    content: Label | UnsetType = UNSET
+    """The hash of the folder's content, of an entrant with `params`."""
+    params: Annotated[dict[Label, Label], Meta(max_length=MOST)] | UnsetType = UNSET
+    """Parameters that differ from the defaults in its bot.toml, as its process gets them."""
+
+    @property
+    def snapshot(self) -> str:
+        """The hash of its folder's content."""
+        return self.hash if self.content is UNSET else self.content
+
+    @property
+    def setting(self) -> dict[str, str]:
+        return {} if self.params is UNSET else self.params
+
+    def with_setting(self, params: dict[str, str]) -> "Entrant":
+        """The same content with other parameters; the same entrant if all are its defaults."""
+        if not params:
+            return self
+        version = setting_version(self.version, params, LONGEST_LABEL)
+        return replace(
+            self,
+            id=f"{self.name}@{version}",
+            version=version,
+            hash=setting_hash(self.hash, params),
+            content=self.hash,
+            params=params,
+        )
 
 
 class Bot(Frozen, frozen=True, kw_only=True):

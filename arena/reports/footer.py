@@ -9,6 +9,7 @@ import msgspec
 from msgspec import UNSET
 
 from arena.model import ADJUSTED, Event, FaultKind, Machine, Settings, SourceEvent, Table
+from arena.model.parameters import shown
 from arena.reports.columns import DISPUTED, OFF_TURN_NAMED_MS
 from arena.reports.cycles import SHOWN, cycles
 from arena.reports.rows import withdrawal
@@ -121,6 +122,9 @@ def _found(table: Table) -> Iterator[Fact]:
     event = table.event
     if table.ended and not table.sources:
         yield Fact("stopped by", table.ended)
+    for entrant in event.entrants:
+        if entrant.setting:
+            yield Fact("setting", shown(entrant.setting), entrant.id)
     if event.settings.evaluator:
         yield Fact("luck", f"by the evaluator {event.settings.evaluator}")
     if any(row.disputed for row in table.rows):

@@ -116,7 +116,7 @@ def _sources(
     roster = load(bots, cache=cache)
     for candidate in roster.candidates:
         mine = candidate.entrant
-        same = [entrant for entrant in entrants if entrant.hash == mine.hash]
+        same = [entrant for entrant in entrants if entrant.snapshot == mine.snapshot]
         sources |= {entrant.id: candidate.source for entrant in same}
         if not same:
             namesakes = [each for each in entrants if each.name == mine.name]

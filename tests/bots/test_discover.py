@@ -427,3 +427,55 @@ def test_opponents_are_not_shown_when_an_event_is_resumed(make, look, cache, mon
     assert [each.entrant.name for each in roster.candidates] == ["strong"]
     (problem,) = roster.problems
     assert "can't be shown to a bot" in problem.lines[0]
+
+
+TUNED = f"""{TOML}
+[tune]
+risk = {{ default = 1, min = 0, max = 9 }}
+w = {{ default = 1, min = 0, max = 2.5 }}
+"""
+
+
+def test_a_setting_behind_the_path(make, look, cache):
+    """BOT:NAME=VALUE is the bot with another setting; it is found again by content and setting."""
+    path = make("whatever", {"bot.toml": TUNED})
+    roster = look(path, f"{path}:risk=2,w=0.50", f"{path}:risk=1")
+    plain, tuned = (candidate.entrant for candidate in roster.candidates)
+    assert [plain.id, tuned.id] == ["x@1", "x@1-risk_2-w_0.5"]
+    assert tuned == plain.with_setting({"risk": "2", "w": "0.5"})
+    assert "x@1 was given twice" in roster.notes[0]
+    assert {candidate.source for candidate in roster.candidates} == {str(path)}
+    shutil.rmtree(path)
+    again = restore([(tuned, str(path))], cache=cache)
+    assert [tuned] == [candidate.entrant for candidate in again.candidates]
+
+
+@pytest.mark.parametrize(
+    ("setting", "what"),
+    [
+        ("risk=10", "risk: 10 is not between 0 and 9"),
+        ("rsik=1", "it has no such parameter; it has: risk, w"),
+        ("risk=", "'risk=' is none; a setting is written BOT:NAME=VALUE,NAME=VALUE"),
+        ("risk=1,risk=2", "risk is there twice; a setting is written"),
+    ],
+)
+def test_a_wrong_setting_is_one_line(make, look, setting, what):
+    """The problem names the bot as it was given, and what is wrong with the setting."""
+    path = make("whatever", {"bot.toml": TUNED})
+    problem = the_problem(look(f"{path}:{setting}"))
+    assert problem.path == f"{path}:{setting}"
+    assert what in problem.lines[0]
+
+
+def test_a_path_that_looks_like_a_setting(make, look):
+    """A folder that is there is that folder, whatever its name says."""
+    roster = look(make("bot:risk=2", {"bot.toml": TUNED}))
+    assert ids(roster) == ["x@1"]
+
+
+def test_a_forged_setting_is_refused(make, look, cache):
+    """An event of a stranger can't give a bot a parameter that it doesn't have."""
+    (candidate,) = look(make("whatever", {"bot.toml": TUNED})).candidates
+    forged = candidate.entrant.with_setting({"PATH": "2"})
+    (problem,) = restore([(forged, candidate.source)], cache=cache).problems
+    assert "it has no such parameter" in problem.lines[0]

@@ -2,6 +2,7 @@ import pytest
 
 from arena.bots.manifest import FILE_BYTES, Asked, Manifest, of_folder, parse
 from arena.bots.plain_text import BotError
+from arena.model import Parameter
 
 
 def mistakes(text):
@@ -199,3 +200,47 @@ def test_a_string_that_is_never_closed_is_shown_where_it_begins(text, place):
 def test_other_mistakes_of_syntax_keep_their_words(text):
     """Strings of several lines, and quotes in comments."""
     assert "never closed" not in mistake(text)
+
+
+def test_parameters_are_read():
+    """Three whole numbers make a whole parameter; a range may be logarithmic."""
+    text = """
+        [tune]
+        risk = { default = 1.3, min = 0.5, max = 3 }
+        depth = { default = 4, min = 1, max = 8 }
+        [tune.step]
+        default = 0.01
+        min = 0.001
+        max = 1
+        scale = "log"
+    """
+    assert parse(text).tune == (
+        Parameter(name="risk", low=0.5, high=3.0, default=1.3),
+        Parameter(name="depth", low=1.0, high=8.0, default=4.0, whole=True),
+        Parameter(name="step", low=0.001, high=1.0, default=0.01, log=True),
+    )
+
+
+@pytest.mark.parametrize(
+    ("line", "what"),
+    [
+        ("tune = 3", "tune: must be a table, not an integer"),
+        ("[tune]\nx = 3", "tune.x: must be a table like { default = 1.5,"),
+        ("[tune]\nx = { min = 1, max = 2 }", "tune.x: it has no default; write for instance {"),
+        ("[tune]\nx = { min = 1, max = '2', default = 1 }", "tune.x: max must be a number"),
+        ("[tune]\nx = { min = true, max = 2, default = 1 }", "tune.x: min must be a number"),
+        ("[tune]\nx = { min = 2, max = 2, default = 2 }", "range is empty: min 2 is not below"),
+        ("[tune]\nx = { min = 1, max = 2, default = 3 }", "default 3 is not between 1 and 2"),
+        ("[tune]\nx = { min = 1, max = inf, default = 1 }", "more than 1e+09"),
+        ("[tune]\nx = { min = 0, max = 2, default = 1, scale = 'log' }", "a min above 0"),
+        ("[tune]\nx = { min = 0, max = 2, default = 1, scale = 'ln' }", '"linear" or "log"'),
+        ("[tune]\nx-y = { min = 0, max = 2, default = 1 }", "tune.x-y: a name is a letter, then"),
+        ("[tune]\nx = { min = 0, max = 2, default = 1, step = 1 }", "unknown field 'step' in"),
+        ("[tune]\n" + "".join(f"p{n} = 1\n" for n in range(17)), "may have 16 parameters, not 17"),
+    ],
+)
+def test_wrong_parameters_are_located(line, what):
+    """Each mistake in [tune] is one line that says where it is and what to write."""
+    found = mistake(line)
+    assert found.startswith("bot.toml:")
+    assert what in found

@@ -567,3 +567,20 @@ def test_of_a_long_standard_error_both_ends_are_kept(spoilt):
     assert finding.stderr.startswith("first words")
     assert " more)…" in finding.stderr
     assert finding.stderr.endswith("last words")
+
+
+def test_ends_of_parameters(examined, tmp_path):
+    """A bot that can't play at one end of a range is told which; one that can passes."""
+    source = FOLDER.with_name("good.py").read_text()
+    (tmp_path / "bot.toml").write_text("[tune]\ndepth = { default = 4, min = 1, max = 8 }\n")
+    bot = tmp_path / "bot.py"
+    for text, status in ((source, Status.PASSED), (f"{_DEEP}{source}", Status.FAILED)):
+        bot.write_text(text)
+        report = examined(tmp_path, [sys.executable, str(bot)])
+        (found,) = (each for each in report.checks if each.name == "parameters")
+        assert found.status is status
+    assert found.finding.found.startswith("With depth=8: ")
+    assert "ZeroDivisionError" in found.finding.stderr
+
+
+_DEEP = "import os\n1 / (8 - float(os.environ.get('ARENA_PARAM_depth', '4')))\n"
