@@ -129,7 +129,7 @@ def test_the_environment_is_the_table(page):
     rows = {row["variable"].strip("`"): row for row in page.table("8.", "variable")}
     launch = Launch(run=("bot",), root="/", scratch_mb=16, memory_mb=512, tasks=64)
     real = variables(launch)
-    assert set(rows) == {*real, "PYTHONPATH"}
+    assert set(rows) == {*real, "PYTHONPATH", "ARENA_PARAM_NAME"}
     for name, value in real.items():
         assert value == rows[name]["value"].strip("`")
     plain = variables(Launch(run=("bot",), root="/", memory_mb=512, tasks=64))
@@ -148,12 +148,13 @@ def test_the_manifest_s_fields_are_the_table(page):
         "[string] or [[string]]": '[["a"], ["b"]]',
         "bool": "true",
         "int": "5",
+        "table": "{ risk = { default = 1, min = 0, max = 2 } }",
     }
     lines = [f"{name} = {samples[kind]}" for name, kind in rows.items()]
     lines[list(rows).index("lock")] = 'lock = "Cargo.lock"'
     read = manifest.parse("\n".join(lines))
     assert (read.run, read.build, read.optional) == (("a",), (("a",), ("b",)), True)
-    for kind in ("string", "[string]", "bool", "int"):
+    for kind in ("string", "[string]", "bool", "int", "table"):
         for name in (name for name, of in rows.items() if of == kind):
             with pytest.raises(manifest.BotError):
                 manifest.parse(f"{name} = 1.5")

@@ -315,6 +315,7 @@ def test_both_agree_on_an_event_of_todays_rule(new, verdict):
 
 
 PLAIN = {
+    msgspec.inspect.DictType: "texts by name",
     msgspec.inspect.IntType: "whole number",
     msgspec.inspect.FloatType: "decimal",
     msgspec.inspect.BoolType: "true or false",
