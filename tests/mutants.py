@@ -2,8 +2,9 @@
 
 A mutant is a module with one small error: a comparison, a sum, a number, a condition, a slice, a
 statement that is not there. Each meets the quick tests of its room in a fork of a process that has
-loaded pytest and the libraries; the first failure kills it, and so does five times the usual time.
-Survivors are printed. Some change nothing that can be observed; the others lack a test.
+loaded pytest and the libraries; the first failure kills it, and so does a test that takes five
+times its usual time. Tests that are quick and have killed others are run first. Survivors are
+printed. Some change nothing that can be observed; the others lack a test.
 """
 
 import argparse
@@ -32,7 +33,11 @@ ROOMS = """audit deals formats games in_process luck model ratings referee repla
     validate wire"""
 TESTS = {
     "in_process": ["tests/engine/test_in_process.py"],
-    "replay": ["tests/replay", "tests/referee/test_replaying.py"],
+    # Not those of commands and terminals, which take half a minute.
+    "replay": [
+        *(f"tests/replay/test_{name}.py" for name in ("unfolding", "moments", "finding")),
+        "tests/referee/test_replaying.py",
+    ],
     "schedule": ["tests/test_schedule.py"],
     # Nouns for all; it has no tests of its own.
     "model": ["tests/deals", "tests/formats", "tests/referee", "tests/validate"],
@@ -140,11 +145,14 @@ class Finder(SourceFileLoader):
 
 
 class Order:
-    """Quick files first. Examples of hypothesis are few and always the same."""
+    """Quick tests and those that kill often first; a limit for each, of CPU time, so that load on
+    the machine kills nothing. Examples of hypothesis are few and always the same.
+    """
 
-    def __init__(self, took):
-        self._took = took
+    def __init__(self, took, kills):
+        self._took, self._kills = took, kills
         self.taking = collections.Counter()
+        self.failed = None
 
     @pytest.hookimpl(trylast=True)
     def pytest_configure(self):
@@ -155,14 +163,22 @@ class Order:
 
     @pytest.hookimpl(trylast=True)
     def pytest_collection_modifyitems(self, items):
-        items.sort(key=lambda item: self._took.get(item.nodeid.partition("::")[0], 0))
+        items.sort(key=lambda item: self._took.get(item.nodeid, 0) / (1 + self._kills[item.nodeid]))
+
+    def pytest_runtest_logstart(self, nodeid):
+        if self._took:
+            signal.setitimer(signal.ITIMER_PROF, 5 + 5 * self._took.get(nodeid, 0))
 
     def pytest_runtest_logreport(self, report):
-        self.taking[report.nodeid.partition("::")[0]] += report.duration
+        self.taking[report.nodeid] += report.duration
+        if report.failed:
+            self.failed = report.nodeid
 
 
-def is_passed(tests, folder, finder=None, took=None, limit_s=600):
+def is_passed(tests, folder, finder=None, took=None, kills=None, limit_s=600):
     """Run tests in a fork, with one module changed; true if none of them fails."""
+    told = folder / "told"
+    told.unlink(missing_ok=True)
     child = os.fork()
     if not child:
         os.setpgid(0, 0)
@@ -172,15 +188,17 @@ def is_passed(tests, folder, finder=None, took=None, limit_s=600):
         for stream in range(3):
             os.dup2(said, stream)
         sys.meta_path[:0] = [finder] if finder else []
-        order = Order(took or {})
+        order = Order(took or {}, kills or collections.Counter())
         words = ["-xq", "-pno:cacheprovider", "-Wignore::pytest.PytestAssertRewriteWarning"]
         code = pytest.main([*words, f"--basetemp={folder}/files", *tests], [order])
         known = [name for name in sys.modules if name.split(".")[0] not in {"arena", "tests"}]
-        (folder / "told").write_text(json.dumps([known, order.taking]))
+        told.write_text(json.dumps([known, order.taking, order.failed]))
         os._exit(code)
     _, status = os.waitpid(child, 0)
     with contextlib.suppress(ProcessLookupError):
         os.killpg(child, signal.SIGKILL)
+    if kills is not None and told.exists():
+        kills[json.loads(told.read_text())[-1]] += 1
     return status == 0
 
 
@@ -199,13 +217,14 @@ def try_room(name, sample, seed):
             if not is_passed(tests, folder):
                 sys.exit(f"without a mutant, too: {(folder / 'said').read_text()}")
             usual_s = time.monotonic() - begun
-            known, took = json.loads((folder / "told").read_text())
+            known, took, _ = json.loads((folder / "told").read_text())
             for module in known:
                 with contextlib.suppress(Exception):
                     importlib.import_module(module)
+        kills = collections.Counter()
         for mutant in drawn:
             tree, words = mutated(*mutant)
-            if is_passed(tests, folder, Finder(mutant[0], tree), took, 5 * usual_s):
+            if is_passed(tests, folder, Finder(mutant[0], tree), took, kills, 5 * usual_s):
                 print(words, flush=True)
             else:
                 killed += 1

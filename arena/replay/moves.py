@@ -34,8 +34,7 @@ class Witness:
 
     def round(self, referee: Referee) -> None:
         """Before each round of questions, and at the end: the referee may have notices."""
-        if referee.news:
-            referee.take_notices()
+        referee.take_notices()
 
     def outcome(self, referee: Referee, seat: int, fault: Fault | None, move: str | None) -> None:
         """Before a seat's outcome is reported. Neither fault nor move: the answer is not in the

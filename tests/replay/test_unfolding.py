@@ -1,5 +1,6 @@
 """A match unfolded: the steps alone tell what the rules make of the moves."""
 
+import collections
 import json
 from pathlib import Path
 
@@ -9,8 +10,9 @@ import pytest
 
 from arena import registry
 from arena.deals import Deals
+from arena.luck import entries, evaluator_name
 from arena.model import UserError
-from arena.replay.steps import MatchSteps, unfold
+from arena.replay.steps import MatchSteps, Step, unfold
 
 SCHEMA = Path(__file__).parents[2] / "protocol" / "schema" / "match-steps.json"
 TABLES = [
@@ -85,6 +87,38 @@ def test_steps_are_what_the_rules_make_of_the_moves(events, game, seats):
     turns = [step.turn for hole in steps.holes for step in hole.steps]
     assert turns == sorted(turns)
     assert not any(step.unasked for hole in steps.holes for step in hole.steps)
+
+
+def test_a_step_says_only_what_its_move_changed(events):
+    """Viewers of format 1 keep the rest as it was."""
+    step = Step(seat=1, move="draw", turn=3)
+    assert msgspec.json.encode(step) == b'{"seat":1,"move":"draw","turn":3}'
+    event = events.event_of()
+    assert opened(event, events.play(event, next(events.specs(event))), events.secret).format == 1
+
+
+def test_luck_of_a_move_is_what_the_ledger_has_of_it(events):
+    """By seat and thousandths of a stroke; a move in which chance had no part has none."""
+    game = registry.game("four-card-golf")
+    event = events.event_of(game.name, seats=3, evaluator=evaluator_name(game))
+    record = events.play(event, next(events.specs(event)))
+    steps = opened(event, record, events.secret)
+    ledger = collections.Counter()
+    for entry in entries(record, game=game, deals=Deals(events.secret), settings=event.settings):
+        ledger[entry.hole, entry.move, entry.seat] += entry.luck
+    told = {
+        (hole.hole, move): luck
+        for hole in steps.holes
+        for move, luck in enumerate([hole.luck, *(step.luck for step in hole.steps)])
+    }
+    assert {place[:2] for place, luck in ledger.items() if luck} == {
+        place for place, luck in told.items() if luck
+    }
+    assert all(
+        luck == tuple(ledger[*place, seat] for seat in range(3))
+        for place, luck in told.items()
+        if luck
+    )
 
 
 def test_luck_by_another_evaluator_is_not_made_up(events):
