@@ -191,3 +191,29 @@ def test_positions_are_numbered_where_somebody_chooses():
         assert all(any(rule in line for line in lines) for rule in rules.split(" "))
         plain = picture(shown, style, room=79, height=24)
         assert [len(line) for line in plain] == [len(line) for line in lines]
+
+
+def test_a_narrow_terminal_has_words_for_pile_and_hand():
+    """Three boxes would not fit side by side."""
+    players = (Player(name="a", rows=((Card("5"),),)),)
+    shown = Picture(title="t", players=players, pile="9", piled=1, stock=3, drawn="Q")
+    lines = picture(shown, Style(), room=30, height=30)
+    assert "pile of 1: 9, stock of 3, drawn Q" in " ".join(" ".join(lines).split())
+    lines = picture(msgspec.structs.replace(shown, drawn=""), Style(), room=30, height=30)
+    assert "pile of 1: 9, stock of 3" in [line.strip() for line in lines]
+
+
+def test_the_latest_news_is_shown_before_the_legend_is():
+    """Where the terminal is not high enough for both."""
+    players = (Player(name="a", rows=((Card("5", Face.NOBODY),),)),)
+    shown = Picture(title="t", players=players, pile="9", piled=1, stock=3)
+    cards = picture(shown, Style(), room=79, height=0)
+    (legend,) = picture(shown, Style(), room=79, height=30)[len(cards) :]
+    shown = msgspec.structs.replace(shown, news=("b knocks", "a knocks"))
+    for height, below in (
+        (4, ["", "b knocks", "a knocks", legend]),
+        (3, ["", "a knocks", legend]),
+        (2, ["", "a knocks"]),
+        (1, []),
+    ):
+        assert picture(shown, Style(), room=79, height=len(cards) + height) == cards + below
