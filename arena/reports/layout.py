@@ -6,7 +6,7 @@ from wcwidth import wcswidth
 
 
 def width(text: str) -> int:
-    """Terminal columns of a text that went through `hostile.plain`."""
+    """Terminal columns of a text that went through `escape.plain`."""
     return max(0, wcswidth(text))
 
 

@@ -10,8 +10,10 @@ import pytest
 
 from arena.audit import chance
 from arena.audit.chance import both_tails, cell_of
-from arena.model import Fault, FaultHost, FaultKind, SeatUse
+from arena.audit.rated_deals import full_holes
+from arena.model import Fault, FaultHost, FaultKind, HoleRecord, SeatUse
 from arena.ratings.intervals import student95
+from tests.records import match_record
 
 
 @pytest.fixture(autouse=True)
@@ -29,6 +31,21 @@ def close(value):
 def above_others(values):
     """Each less the mean of the others."""
     return [value - fmean(values[:at] + values[at + 1 :]) for at, value in enumerate(values)]
+
+
+def test_no_p_is_more_than_1(invented):
+    """Also where it is corrected for several parts."""
+    audit = invented(19, bots=4, seats=3, deals=5).audit()
+    assert 1.0 == max(row.p for row in (*audit.luck, *audit.later, *audit.lift, *audit.feeding))
+
+
+def test_a_playoff_is_left_out(without):
+    """Holes are nine, of all seats, and have scores."""
+    hole = HoleRecord(order=(0, 1), moves="", scores=(1, 2))
+    record = match_record(holes=(hole,) * 11)
+    assert 9 == len(list(full_holes(record)))
+    for other in (without(hole, scores=()), without(hole, order=(0,)), without(hole, order=(0, 0))):
+        assert [hole] == list(full_holes(match_record(holes=(other, hole))))
 
 
 def by_deal(records):

@@ -23,6 +23,7 @@ def test_clipped_names_fit(text, room):
         ("a-long-name@1.0", 10, "a-long…1.0"),
         ("日本のボット@3", 8, "日本…@3"),
         ("abcdefgh\u0301i", 5, "abc…i"),
+        ("日本語", 4, "日…"),
     ],
 )
 def test_names_are_cut_in_the_middle(text, room, expected):

@@ -7,8 +7,18 @@ import pytest
 from msgspec import UNSET
 from wcwidth import wcswidth
 
-from arena.model import ADJUSTED, RESULTS, Machine, Settings, TrialSettings, UserError, Withdrawal
+from arena.model import (
+    ADJUSTED,
+    RESULTS,
+    Machine,
+    Settings,
+    Standing,
+    TrialSettings,
+    UserError,
+    Withdrawal,
+)
 from arena.registry import REPORTS, render
+from arena.reports.rows import as_first_rule
 
 
 @pytest.mark.parametrize("width", [60, 80, 100, 120, 160])
@@ -183,6 +193,9 @@ def test_a_page_has_no_endless_matrix(tables):
     many = tables.table([tables.row(n, f"bot-{n}@1") for n in range(1, 42)])
     assert "41 bots are too many for a page; it is in the JSON" in render(many, "md")
     assert "41 bots are too many to show; --format json has it" in render(many, "text")
+    forty = tables.table(list(many.rows[:40]))
+    for name in ("md", "text"):
+        assert "ated events won by the row" in render(forty, name)
 
 
 def test_the_first_rule_s_file_has_its_matrix_and_the_screen_has_not(tables):
@@ -190,6 +203,28 @@ def test_the_first_rule_s_file_has_its_matrix_and_the_screen_has_not(tables):
     many = tables.table([tables.row(n, f"bot-{n}@1") for n in range(1, 42)], rule=1)
     assert "rated events won by the row" in render(many, "text")
     assert "41 bots are too many to show" in render(many, "text", width=1000)
+
+
+def test_by_the_first_rule_numbers_that_were_not_measured_have_a_value(tables):
+    """For programs all of them; for people nothing of what an annulled bot would have."""
+    out, unmeasured = Standing(entrant="gone@1"), Standing(entrant="new@1")
+    gone = Withdrawal(entrant="gone@1", after="m", annulled=True)
+    table = tables.table([out, unmeasured], withdrawn=(gone,))
+    settings = msgspec.structs.replace(table.event.settings, evaluator="play-nine/1")
+    event = msgspec.structs.replace(table.event, settings=settings)
+    table = msgspec.structs.replace(table, event=event)
+    nothing = {"wins": 0, "ties": 0, "losses": 0}
+    prior = {"mu": 25.0, "sigma": 8.333}
+    assert as_first_rule(table, for_people=True).rows == (
+        msgspec.structs.replace(out, **nothing),
+        msgspec.structs.replace(unmeasured, **nothing, **prior),
+    )
+    numbers = {"rank": 0, "rank_last": 0, "win": 0.0, "win_low": 0.0, "win_high": 1.0}
+    numbers |= dict.fromkeys(["delta", "delta_ci", "adjusted", "adjusted_ci", "luck"], 0.0)
+    numbers |= dict.fromkeys(["strokes", "ms", "off_turn_ms"], 0.0) | nothing | prior
+    assert as_first_rule(table, for_people=False).rows == tuple(
+        msgspec.structs.replace(row, **numbers) for row in (out, unmeasured)
+    )
 
 
 def test_an_empty_table_renders(tables):
