@@ -58,7 +58,7 @@ class Seats:
         worth = [effect.strokes for effect in self.effects()]
         means = [sum(map(mul, worth, sat)) / sum(sat) for sat in self._sat.values()]
         # Sums of what was rounded leave some thousandths of thousandths.
-        return round(max(map(abs, means), default=0.0), 4) + 0.0
+        return round(max(map(abs, means), default=0.0), 4)
 
 
 def _tied(strokes: Iterable[int]) -> int:

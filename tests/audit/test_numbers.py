@@ -4,8 +4,10 @@ import collections
 import itertools
 import math
 import random
+import re
 from statistics import fmean, stdev
 
+import msgspec
 import pytest
 
 from arena.audit import chance
@@ -37,6 +39,13 @@ def test_no_p_is_more_than_1(invented):
     """Also where it is corrected for several parts."""
     audit = invented(19, bots=4, seats=3, deals=5).audit()
     assert 1.0 == max(row.p for row in (*audit.luck, *audit.later, *audit.lift, *audit.feeding))
+
+
+def test_nothing_has_no_sign(invented, without):
+    """A difference of nothing is 0.0 in the JSON, never -0.0."""
+    event = invented(18, bots=4, seats=3, deals=2)
+    records = [without(record, totals=(90, 90, 90), luck=()) for record in event.records()]
+    assert not re.findall(rb'"\w+":-0.0[,}]', msgspec.json.encode(event.audit(records)))
 
 
 def test_a_playoff_is_left_out(without):
