@@ -99,6 +99,8 @@ for _command in (*(each for group in GROUPS.values() for each in group), command
 
 def main() -> None:
     """Run the command line; a mistake in it is one line on stderr."""
+    if sys.stdout is None:  # `>&-`: the next file that is opened would get its number, and its text
+        fail("standard output is closed; to discard it, say >/dev/null", 2)
     try:
         code = commands.main(prog_name="arena", standalone_mode=False)
     except click.UsageError as error:

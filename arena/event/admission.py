@@ -21,7 +21,12 @@ _BOOT = Path("/proc/sys/kernel/random/boot_id")
 
 
 def admit(ask: bytes, notify: Notify) -> bytes:
-    return msgspec.json.encode(_answer(msgspec.json.decode(ask, type=Ask | AskCores), notify))
+    try:
+        asked = msgspec.json.decode(ask, type=Ask | AskCores)
+    except msgspec.DecodeError as error:
+        what = "standard input is no question of Dask's workers, which call this command"
+        raise UserError(f"arena node: {what} ({error})") from None
+    return msgspec.json.encode(_answer(asked, notify))
 
 
 def _answer(ask: Ask | AskCores, notify: Notify) -> NodeAnswer:

@@ -1,11 +1,13 @@
 """The command line itself: help, completion, flags, the event file's schema."""
 
+import io
 import json
 import re
 import subprocess
 import sys
 import tomllib
 from pathlib import Path
+from types import SimpleNamespace
 
 import click
 import jsonschema
@@ -118,6 +120,18 @@ def told(monkeypatch, capsys):
 def test_a_wrong_command_line_says_what_would_be_right(told, words, said):
     """The flag that is meant, who has it, the form that is taken."""
     assert said in told(*words)
+
+
+def test_a_closed_output_is_refused(told, monkeypatch):
+    """A shell's `>&-`: the first file that a command opened would be its standard output."""
+    monkeypatch.setattr(sys, "stdout", None)
+    assert "arena: standard output is closed; to discard it, say >/dev/null" == told("table", "x")
+
+
+def test_a_node_that_is_asked_nothing_says_who_asks(told, monkeypatch):
+    """The command is internal, but can be typed."""
+    monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(b"x\n")))
+    assert "no question of Dask's workers, which call this command" in told("node")
 
 
 @pytest.mark.parametrize(
