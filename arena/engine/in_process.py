@@ -42,9 +42,14 @@ def play_match(
         raise ValueError(f"rotation {rotation} is not one of 0 to {seats - 1}")
     pairing = pairing_id(entrants)
     circle = deals.circle(pairing, deal, entrants)
-    turned = tuple(circle[(seat + rotation) % seats] for seat in range(seats))
-    same = {"id": match_id(pairing, deal, rotation), "series": "practice", "pairing": pairing}
-    spec = MatchSpec(**same, deal=deal, rotation=rotation, seats=turned)
+    spec = MatchSpec(
+        id=match_id(pairing, deal, rotation),
+        series="practice",
+        pairing=pairing,
+        deal=deal,
+        rotation=rotation,
+        seats=tuple(circle[(seat + rotation) % seats] for seat in range(seats)),
+    )
     cap = game.turn_cap if turn_cap is None else turn_cap
     settings = Settings(game=game.name, seats=seats, turn_cap=cap, playoff=playoff)
     referee = Referee(spec, game=game, deals=deals, settings=settings)

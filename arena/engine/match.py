@@ -185,12 +185,16 @@ class Match:
     ) -> None:
         self._pipes = pipes
         self._freeze = context.settings.freeze
-        self._seated, self._names = seated, spec.seats
+        self._seated = seated
+        self._names = spec.seats
         self._asked = -1  # the seat that is asked now; -1: none
         self._accounts = [TimeAccount(context.settings.limits) for _ in spec.seats]
-        game, deals, settings = context.game, context.deals, context.settings
         self._referee = Referee(
-            spec, game=game, deals=deals, settings=settings, onlooker=context.onlooker
+            spec,
+            game=context.game,
+            deals=context.deals,
+            settings=context.settings,
+            onlooker=context.onlooker,
         )
         self._fallen: dict[int, tuple[str, FaultHost]] = {}
         """By seat that has failed: the end of its stderr, and the host's state at that time."""
@@ -355,9 +359,15 @@ class Match:
                 account.charge(seconds)
                 return await self._move(contestant, event)
         core = pipes.core
-        known = {"own": own, "used": used, "taken": taken}
         watch = Stopwatch(
-            account.allowance, asked, first, **known, counted=core.counted, alone=core.alone
+            account.allowance,
+            asked,
+            first,
+            own=own,
+            used=used,
+            taken=taken,
+            counted=core.counted,
+            alone=core.alone,
         )
         heard = await hear(pipes, contestant, watch, event)
         contestant.took = took = Took(watch.elapsed, watch.charged)

@@ -30,8 +30,14 @@ from arena.store import is_results_folder
 FORMAT = "gauntlet"
 _NAME = re.compile(r"epoch-([1-9][0-9]{0,3})")
 # What every event of this kind has for itself.
-_OWN = {"format": FORMAT, "options": UNSET, "beacon": ""}
-_OWN |= dict.fromkeys(("tables", "racing", "trial"))
+_OWN = {
+    "format": FORMAT,
+    "tables": None,
+    "racing": None,
+    "trial": None,
+    "options": UNSET,
+    "beacon": "",
+}
 # What follows from when and how an epoch was entered, not from the event.
 _WHEN_ENTERED = frozenset({"derivation", "deal_order", "predictable", "withdrawn"})
 

@@ -19,7 +19,7 @@ from arena import registry, store
 from arena.deals import Deals, with_beacon
 from arena.event.results import Counts, announce_reading, record_key
 from arena.machine import Notify
-from arena.model import Entrant, Event, Frozen, MatchRecord, UserError
+from arena.model import Entrant, Event, Fault, Frozen, MatchRecord, UserError
 from arena.replay.rebuild import rebuild_lines
 from arena.reports.escape import plain
 
@@ -142,8 +142,7 @@ class Search(Frozen, frozen=True, kw_only=True):
     def wants(self, record: MatchRecord) -> bool:
         if not set(self.bots) <= set(record.seats):
             return False
-        own = [f for f in record.faults if record.seats[f.seat] in (self.bots[:1] or record.seats)]
-        if self.fault and not any(self.fault in (ANY, fault.kind) for fault in own):
+        if self.fault and not any(self._asks_for(record, fault) for fault in record.faults):
             return False
         if not (self.totals or self.margins):
             return True
@@ -153,6 +152,11 @@ class Search(Frozen, frozen=True, kw_only=True):
         margin = mine - others if self.bots else others - mine
         fits = all(bound.holds(mine) for bound in self.totals)
         return fits and all(bound.holds(margin) for bound in self.margins)
+
+    def _asks_for(self, record: MatchRecord, fault: Fault) -> bool:
+        """Whether a fault is of the kind that is asked for, and the first bot's if one is named."""
+        own = not self.bots or record.seats[fault.seat] == self.bots[0]
+        return own and self.fault in (ANY, fault.kind)
 
     def place(self, record: MatchRecord) -> tuple[int, int]:
         """The key of a match by `sort`; one that a forfeit has cut short comes last."""

@@ -10,7 +10,6 @@ from difflib import get_close_matches
 from functools import cached_property
 from itertools import product
 from pathlib import Path
-from typing import Any
 
 import trio
 from msgspec.structs import replace
@@ -68,10 +67,13 @@ def with_heroes(settings: Settings, named: Sequence[str], bots: Sequence[Bot]) -
 
 def join_rosters(rosters: Iterable[Roster], candidates: Iterable[Candidate]) -> Roster:
     """One roster of these candidates, with all that was found beside them."""
-    beside: dict[str, Any] = {"notes": (), "problems": (), "skipped": ()}
-    for roster, name in product(rosters, beside):
-        beside[name] = tuple(dict.fromkeys((*beside[name], *getattr(roster, name))))
-    return Roster(candidates=tuple(candidates), **beside)
+    found = list(rosters)
+    return Roster(
+        candidates=tuple(candidates),
+        notes=tuple(dict.fromkeys(note for each in found for note in each.notes)),
+        problems=tuple(dict.fromkeys(problem for each in found for problem in each.problems)),
+        skipped=tuple(dict.fromkeys(out for each in found for out in each.skipped)),
+    )
 
 
 def seat_bots(
@@ -115,9 +117,13 @@ def find_sandbox(wanted: str, notify: Notify, folder: Path | None = None) -> Bac
             odd = found.detail
         reasons += [f"  {name}: {finding.text}", *(f"    {line}" for line in finding.remedy(WIDTH))]
     missing = "no sandbox works" if wanted == "auto" else f"the sandbox {wanted} does not work"
-    reasons += ["all that was tried: arena doctor"]
-    reasons += ["to run bots that you trust without any: --sandbox none"]
-    raise UserError("\n".join([f"{missing} on this machine:", *reasons]))
+    lines = [
+        f"{missing} on this machine:",
+        *reasons,
+        "all that was tried: arena doctor",
+        "to run bots that you trust without any: --sandbox none",
+    ]
+    raise UserError("\n".join(lines))
 
 
 def context_of(
@@ -254,9 +260,15 @@ def match_bots(
     sandbox: str,
 ) -> tuple[Workshop, list[Bot]]:
     """The bots of one match, built; UserError unless they all are."""
-    limits, seats, more = settings.limits, len(paths), f"more: {check_line(paths)}"
     workshop = Workshop(
-        limits, notify, folder, sandbox=sandbox, seats=seats, jobs=1, flags=SETTINGS, way_out=more
+        settings.limits,
+        notify,
+        folder,
+        sandbox=sandbox,
+        seats=len(paths),
+        jobs=1,
+        flags=SETTINGS,
+        way_out=f"more: {check_line(paths)}",
     )
     ready, _ = workshop.enter(roster)
     if len(ready) < len(paths):

@@ -19,7 +19,8 @@ from arena.model import MOST_ATTEMPTS, Series
 RETRIES = 3  # a series that the machine has voided this often will be voided again
 # A bot is a suspect if it sat in at least this many void series and in more than half of them all,
 # and if that many would be a chance bot's with at most this probability.
-SUSPICIOUS, UNLIKELY = 3, 0.01
+SUSPICIOUS = 3
+UNLIKELY = 0.01
 
 
 class Attempts:

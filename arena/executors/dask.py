@@ -32,10 +32,12 @@ WAIT_S = 60.0  # to wait for a first worker, or for another when all are gone
 BATCH_S = 1.0  # a task has its own way of some 5 ms, so this much work makes that half a percent
 # Of a task: worker and parent hold all its records at once, a megabyte; and so many blocks are held
 # for each slot.
-MOST_MATCHES, MOST_SERIES = 400, 64
+MOST_MATCHES = 400
+MOST_SERIES = 64
 # A slot's core is probed so often for other work, which takes 10 ms; a worker is suspended after so
 # many positive probes in a row.
-CROWDED_S, CROWDED_TIMES = 10.0, 3
+CROWDED_S = 10.0
+CROWDED_TIMES = 3
 
 Jobs = dict[str, tuple[QueuedBlock, Job]]
 _encode = msgspec.json.Encoder().encode
@@ -296,11 +298,11 @@ class _Round:
 
     def _ended(self, node: Node, block: QueuedBlock, end: SeriesEnd) -> None:
         self._report(end)
-        if end.trouble:
-            self._executor.alone.add(end.series)
         if not end.trouble:
             self._queue.give_back(block)
-        elif end.blameless:
+            return
+        self._executor.alone.add(end.series)
+        if end.blameless:
             self._queue.put_back(block)
         else:
             self._queue.put_void(block, _place(node))

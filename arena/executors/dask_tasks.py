@@ -45,7 +45,7 @@ class Ask(Frozen, frozen=True, kw_only=True, tag="event"):
     settings: Settings
     entrants: tuple[Entrant, ...]
     sandbox: str  # as in `--sandbox`
-    enter: bool = False
+    enter: bool = False  # also build and start its bots
 
 
 class AskCores(Frozen, frozen=True, kw_only=True, tag="cores"):

@@ -76,11 +76,7 @@ async def serve(input_pipe: int, output_pipe: int) -> None:
                     with suppress(HostError):  # one trouble is enough
                         await stack.aclose()
                 crowded = _crowded(pipes) if job.try_core and pipes is not None else None
-                name, attempt = job.series.id, job.attempt
-                end = SeriesEnd(
-                    series=name, attempt=attempt, trouble=trouble, bug=bug, crowded=crowded
-                )
-                out.send(end)
+                out.send(job.end(trouble, bug=bug, crowded=crowded))
 
 
 def _crowded(pipes: Pipes) -> bool:

@@ -133,13 +133,13 @@ def _luck(
 
 
 class TableState(msgspec.Struct, frozen=True, kw_only=True):
-    cards: tuple[tuple[int, ...], ...]
-    known: tuple[str, ...]
+    cards: tuple[tuple[int, ...], ...] = ()
+    known: tuple[str, ...] = ()
     """By seat a letter a position: NOBODY, OWNER or ALL know the card."""
-    discard: int  # the top of the pile
-    pile: int  # cards in the pile
-    stock: int
-    ended_by: int | None
+    discard: int = 0  # the top of the pile
+    pile: int = 0  # cards in the pile
+    stock: int = 0
+    ended_by: int | None = None
 
 
 def table_state(game: ObservedGame) -> TableState:

@@ -29,6 +29,10 @@ _PAGE = 3000  # a longer file of /proc comes in several parts
 _KEPT = 4  # processes whose files are kept open: three times as fast, but costs descriptors
 
 
+class NoListsError(Exception):
+    """The kernel was built without lists of children (CONFIG_PROC_CHILDREN)."""
+
+
 def members(root: int, *, most: int = 0) -> list[int]:
     """`root` and all its descendants that haven't been reaped, parents first; empty if it is gone.
     `most`: stop above that number (0: never). Misses those that are orphaned meanwhile.
@@ -39,7 +43,7 @@ def members(root: int, *, most: int = 0) -> list[int]:
         while todo and not 0 < most < len(found):
             todo = [child for pid in todo for child in children(pid) if child not in found]
             found.update(dict.fromkeys(todo))
-    except NotImplementedError:
+    except NoListsError:
         found.update(dict.fromkeys(sorted(descendants(root))))
     if len(found) == 1 and not os.path.exists(f"{PROC}/{root}"):  # noqa: PTH110 - no Path: speed
         return []
@@ -47,7 +51,7 @@ def members(root: int, *, most: int = 0) -> list[int]:
 
 
 def children(pid: int) -> list[int]:
-    """The children of all tasks of a process. NotImplementedError: the kernel has no such lists."""
+    """The children of all tasks of a process, or NoListsError."""
     found: list[int] = []
     try:
         tasks_of_it = os.listdir(f"{PROC}/{pid}/task")  # noqa: PTH208 - no Path: speed
@@ -59,7 +63,7 @@ def children(pid: int) -> list[int]:
             found += map(int, read(f"{folder}/children").split())
         except FileNotFoundError:
             if os.path.exists(f"{folder}/stat"):  # noqa: PTH110 - no Path: speed
-                raise NotImplementedError from None
+                raise NoListsError from None
         except (ProcessLookupError, PermissionError):
             continue
     return found
@@ -217,7 +221,7 @@ class _Process:
             return children(self.pid)
         except GONE:
             return []
-        except NotImplementedError:
+        except NoListsError:
             return list(descendants(self.pid))
 
     def close(self) -> None:

@@ -100,7 +100,7 @@ def program(
     """
     machine = machine or os.uname().machine
     if not supported(machine):
-        raise NotImplementedError(
+        raise ValueError(
             f"no system call filter for {machine}: there is one for {' and '.join(sorted(CALLS))}"
         )
     if unknown := set(without) - RULES.keys():
