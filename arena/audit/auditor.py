@@ -20,6 +20,7 @@ from arena.audit.rotations import Order, Rotations
 from arena.audit.seats import Seats, proportion
 from arena.audit.series import Blocks, Place, Trends
 from arena.audit.table_mates import TableMates
+from arena.audit.waits import WaitsByBot
 from arena.games.descriptor import Descriptor
 from arena.model import Event, MatchRecord
 
@@ -55,6 +56,7 @@ def audit_records(
         **(pairs if size > 2 else {}),
         AuditPart.SERIES: blocks,
         AuditPart.TREND: Trends(size, cells, place),
+        AuditPart.WAITS: WaitsByBot(cells),
     }
     matches = events = left_out = 0
     for rated in rated_deals(records):
@@ -95,6 +97,7 @@ def audit_records(
         single=blocks.alone,
         together=_by_bot(found[AuditPart.SERIES]),
         trends=_by_bot(found[AuditPart.TREND]),
+        waits=_by_bot(found[AuditPart.WAITS]),
         time=hosts.time(),
         faults=hosts.faults(),
         load=hosts.load,

@@ -23,6 +23,7 @@ class AuditPart(enum.StrEnum):
     FEEDING = "feeding"
     SERIES = "series"
     TREND = "trend"
+    WAITS = "waits"
 
 
 class Question(Frozen, frozen=True, kw_only=True):
@@ -136,6 +137,15 @@ class Trend(Frozen, frozen=True, kw_only=True):
     p: float
 
 
+class Waits(Frozen, frozen=True, kw_only=True):
+    """How long the machine kept a bot waiting."""
+
+    bot: str
+    longer_ms: float  # a decision, than the others at its tables; negative: shorter
+    p_alone: float
+    p: float
+
+
 class TimeUse(Frozen, frozen=True, kw_only=True):
     """What a bot used of its time, over all matches that count."""
 
@@ -191,6 +201,7 @@ class Audit(Frozen, frozen=True, kw_only=True):
     together: tuple[Together, ...]
     """Empty: no bot has a pairing with several blocks of which one has several deals."""
     trends: tuple[Trend, ...]  # by bot, of those with ten blocks of several deals
+    waits: tuple[Waits, ...]  # empty: no bot was kept waiting
     time: tuple[TimeUse, ...]
     faults: tuple[FaultCounts, ...]
     load: float  # the greatest load average that a fault was recorded with; 0: none

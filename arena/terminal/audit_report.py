@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import click
 
-from arena.audit import discards, series, table_mates
+from arena.audit import discards, series, table_mates, waits
 from arena.audit.luck import FEWEST
 from arena.audit.report import UNUSUAL, Audit, AuditPart, Effect, Proportion
 from arena.reports.escape import plain
@@ -40,6 +40,7 @@ _TITLES = {
     AuditPart.FEEDING: "discards for a neighbour",
     AuditPart.SERIES: "results that hang together within a series",
     AuditPart.TREND: "better or worse within a series",
+    AuditPart.WAITS: "kept waiting by the machine",
 }
 
 
@@ -228,6 +229,10 @@ def _time(audit: Audit) -> Iterator[Listing | str]:
         lambda use: -max(use.share, use.bank_share),
     )
     yield _note("time")
+    if any(row.p <= audit.unusual for row in audit.waits):
+        longer: Columns = {"ms a decision": lambda row: f"{row.longer_ms:+.3f}"}
+        yield Listing(audit.waits, {"bot, waited longer": _bot, **longer, "p": _p})
+        yield _note("waits", tolerated=waits.TOLERATED)
 
 
 def _faults(audit: Audit) -> Iterator[Listing | str]:

@@ -43,6 +43,7 @@ class Invented:
         shuffled=False,
     ):
         self.draw = random.Random(seed)
+        self.busy = random.Random(f"busy-{seed}")
         self.names = [f"bot{number}@1" for number in range(bots)]
         self.skills = skills or [2.0 * number for number in range(bots)]
         self.deals = Deals(secret_from_seed(f"audit-{seed}"))
@@ -69,6 +70,10 @@ class Invented:
     def cap(self, circle):
         """By default now and then."""
         return 0.04
+
+    def waited(self, name):
+        """Milliseconds that the machine keeps a bot waiting in a match; by default all alike."""
+        return self.busy.expovariate(1 / 20)
 
     def records(self):
         """All matches, in the order of their ids."""
@@ -103,7 +108,10 @@ class Invented:
             deck="",
             holes=(self._hole(sitting, totals),),
             totals=totals,
-            use=tuple(SeatUse(decisions=10, think_ms=5.0, max_ms=1.0) for _ in sitting),
+            use=tuple(
+                SeatUse(decisions=10, think_ms=5.0, max_ms=1.0, waited_ms=self.waited(name))
+                for name in sitting
+            ),
             luck=tuple(round(self.draw.gauss(0, 1000)) for _ in sitting),
             ended=1.0,
         )

@@ -4,14 +4,14 @@ import random
 
 import pytest
 
-from arena.audit import chance, discards, table_mates
-from arena.audit.report import AuditPart
+from arena.audit import chance, discards, table_mates, waits
+from arena.audit.report import STRICT, AuditPart
 from arena.model import Fault, FaultHost, FaultKind
 
 
 @pytest.fixture
 def brief(monkeypatch):
-    """Few permutations: enough for 5 % of seven parts."""
+    """Few permutations: enough for 5 % of eight parts."""
     for name in ("TRIES", "FEWEST_TRIES"):
         monkeypatch.setattr(chance, name, 199)
 
@@ -21,6 +21,9 @@ def intolerant(monkeypatch):
     """Nothing is tolerated, so that what is found is chance's."""
     monkeypatch.setattr(table_mates, "TOLERATED", 0.0)
     monkeypatch.setattr(discards, "TOLERATED", 0.0)
+    monkeypatch.setattr(
+        waits, "TOLERATED", -0.5
+    )  # as long as a bot thinks, which is not asked about
 
 
 def odds(audit):
@@ -185,6 +188,36 @@ def test_luck_that_isnt_chance_is_found(invented, without):
     audit = event.audit(records)
     assert {"bot3@1"} == {row.bot for row in audit.luck if row.p <= 0.01}
     assert audit.luck[3].strokes == pytest.approx(-2, abs=3 * audit.luck[3].error)
+
+
+def kept_waiting(event, name, ms):
+    """The audit of an event in which the machine keeps one bot waiting, so long a decision."""
+    return planted(event, waited=lambda bot: 10 * ms * (bot == name)).audit()
+
+
+def test_a_bot_that_the_machine_keeps_waiting_is_found(invented):
+    """Four milliseconds a decision, of which one and as long as it thinks are not asked about."""
+    audit = kept_waiting(invented(12, deals=20), "bot1@1", 4.0)
+    found = {row.bot: row for row in audit.waits}
+    assert found["bot1@1"].p <= 0.01
+    assert found["bot1@1"].longer_ms == pytest.approx(4.0)
+    assert found["bot0@1"].longer_ms == pytest.approx(-4 / 3)
+    assert ("bot1@1",) == next(one.bots for one in audit.tested if one.part is AuditPart.WAITS)
+    assert all(row.p > 0.05 for bot, row in found.items() if bot != "bot1@1")
+    assert audit.strange
+
+
+@pytest.mark.parametrize("ms", [0.0, 1.4])
+def test_short_waits_are_not_asked_about(invented, ms):
+    """Where none waits, nothing is tested; up to 1.5 ms a decision nothing is unusual."""
+    audit = kept_waiting(invented(13, deals=20), "bot1@1", ms)
+    assert (AuditPart.WAITS in odds(audit)) == bool(ms)
+    assert odds(audit).get(AuditPart.WAITS, 1.0) == 1.0
+
+
+def test_the_fewest_permutations_show_one_of_a_hundred():
+    """After the correction for all parts of a report."""
+    assert len(AuditPart) / (1 + chance.FEWEST_TRIES) <= STRICT
 
 
 # --------------------------------------------------------------------------------- what is counted
