@@ -2,7 +2,7 @@
 
     python bench/calibration.py                    all of it, some ten minutes on one core
     python bench/calibration.py races --runs 100   a part: results, strokes, races, trials,
-                                                   forfeits, skewed, looks, series
+                                                   forfeits, skewed, no-worse, looks, series
 
 Nothing is played: rated deals are drawn, and go as sums into the arena's own classes (`fit`,
 `fit_strokes`, `Evidence`, `Race`, `SequentialTrial`), which see what they would see in an event.
@@ -606,6 +606,51 @@ def trials(runs: int) -> None:
         )
 
 
+def weaker_by(margin: float) -> TrialSettings:
+    """Of a trial that asks whether the new bot is weaker by so much."""
+    new = names(2)[1]
+    return SequentialTrial.stated(
+        TrialSettings(new=new, effect=margin, no_worse=True, budget=20_000)
+    )
+
+
+def no_worse(runs: int) -> None:
+    """Error rates and length of trials that ask whether the new bot is weaker by a margin; the last
+    rows are of one that is weaker by its forfeits alone.
+    """
+    head(
+        "Trials with --no-worse, alpha = beta = 0.05",
+        *("margin", "deviation", "weaker by it passes, %", "as strong passes, %"),
+        *("undecided, %", "matches, weaker", "as strong", "9 of 10 as strong, at most"),
+    )
+    for margin, sd in itertools.product([1.0, 2.0, 5.0], [5.0, 9.0, 15.0]):
+        test = weaker_by(margin)
+        weaker, equal = (
+            [tried(test, lead, sd, Chance((10, int(sd), run))) for run in range(runs)]
+            for lead in (-margin, 0.0)
+        )
+        row(margin, f"{sd:g}", *_passes(weaker, equal, runs))
+    for margin in (2.0, 5.0):
+        test = weaker_by(margin)
+        share = margin / RATING.forfeit_margin
+        weaker, equal = (
+            [forfeited(test, rare, 9.0, np.random.default_rng((10, run))) for run in range(runs)]
+            for rare in (Rare(0.0, share, 0.0), Rare(0.0, 0.0, 0.0))
+        )
+        row(margin, f"9, 1 forfeit in {1 / share:.0f}", *_passes(weaker, equal, runs))
+
+
+def _passes(weaker: Sequence[Tried], equal: Sequence[Tried], runs: int) -> list[str]:
+    passed = [
+        percent(sum(one.verdict is TrialVerdict.NO_WORSE for one in some), runs)
+        for some in (weaker, equal)
+    ]
+    open_ = sum(one.verdict is TrialVerdict.UNDECIDED for one in (*weaker, *equal))
+    lengths = sorted(one.matches for one in equal)
+    middle = [f"{statistics.median(one.matches for one in some):g}" for some in (weaker, equal)]
+    return [*passed, percent(open_, 2 * runs), *middle, f"{lengths[9 * runs // 10]}"]
+
+
 class Skewed(Chance):
     """Gamma-distributed differences: now and then one bot loses much."""
 
@@ -748,6 +793,7 @@ PARTS: Mapping[str, tuple[Callable[[int], None], int]] = {
     "trials": (trials, 1500),
     "forfeits": (forfeits, 1000),
     "skewed": (skewed, 1000),
+    "no-worse": (no_worse, 1000),
     "looks": (looks, 1000),
     "series": (series, 2000),
     "later": (later, 60),

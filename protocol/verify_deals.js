@@ -19,8 +19,8 @@ const LONGEST_LINE = 16 << 20; // more than any record: what is longer is no lin
 const MOST_DEALS = 1000000; // of any pairing
 const NEWEST_RULE = 2;
 const HOLES = 9;
-// Settings that came with rule 2; the last three are a comparison's.
-const RULED = ['deal_order', 'withdraw_after', 'annul_below', 'holes', 'predictable', 'withdrawn', 'options', 'forfeits', 'skew', 'mixture'];
+// Settings that came with rule 2; the last four are a comparison's.
+const RULED = ['deal_order', 'withdraw_after', 'annul_below', 'holes', 'predictable', 'withdrawn', 'options', 'forfeits', 'skew', 'mixture', 'no_worse'];
 const KEPT = 50000; // packs kept: a deal comes again with its other rotations
 
 class Differs extends Error {}

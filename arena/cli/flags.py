@@ -20,15 +20,15 @@ HEADINGS = {
     heading: names.split()
     for heading, names in {
         "What is played": "event game deal schedule schedule_options seats tables deals gauntlet "
-        "until_resolved budget close effect alpha beta playoff no_playoff no_same_author seed "
-        "turn_cap rate_on no_luck",
+        "until_resolved budget close effect no_worse alpha beta playoff no_playoff no_same_author "
+        "seed turn_cap rate_on no_luck",
         "You at the table": "seat name lines browser",
         "What a bot may use": "move_time match_time start_time no_limits memory tasks scratch "
         "freeze series fresh",
         "How it runs here": "sandbox jobs no_pin max_time skip_broken dry_run",
         "Events with a folder": "out record beacon_from beacon shard into repair",
         "On a cluster": "on tls_ca tls_cert tls_key",
-        "What is shown": "watch delay hidden live live_host live_stay as_json quiet",
+        "What is shown": "summary watch delay hidden live live_host live_stay as_json quiet",
     }.items()
 }
 """By the names of the parameters; what is in none of them is listed last."""

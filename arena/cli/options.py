@@ -70,8 +70,8 @@ def exit_code(outcome: arena.Outcome) -> int:
     """What a trial has shown, or the signal that has stopped play."""
     if outcome.complete and outcome.table and outcome.table.verdict:
         shown = arena.TrialVerdict
-        codes = {shown.BETTER: 0, shown.NOT_BETTER: 6, shown.UNDECIDED: 7}
-        return codes[outcome.table.verdict]
+        codes = {shown.BETTER: 0, shown.NO_WORSE: 0, shown.UNDECIDED: 7}
+        return codes.get(outcome.table.verdict, 6)
     number = signal.SIGTERM if outcome.signal == signal.SIGUSR1 else outcome.signal
     return 128 + number if number else 0
 

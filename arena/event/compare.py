@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from msgspec.structs import asdict, replace
+from msgspec.structs import replace
 
 from arena.bots import Candidate, Roster, default_cache, in_use, load, printable
 from arena.event.options import EventOptions, TrialOptions
@@ -39,7 +39,7 @@ def compare_bots(
     with claim_folder(out) as folder, in_use(cache):
         roster, contender = _both(bots, cache)
         options = replace(options, seats=2, tables=None, deals=CHUNK, series=CHUNK)
-        settings = options.settings(notify, trial={"new": contender, **asdict(trial)})
+        settings = options.settings(notify, trial={"new": contender, **trial.members()})
         if not roster.problems and len(roster.candidates) == 2:
             one, other = (candidate.entrant for candidate in roster.candidates)
             if one.hash == other.hash:

@@ -60,6 +60,16 @@ class TrialOptions(Frozen, frozen=True, kw_only=True):
     """How often a bot that is better by `effect` may fail."""
     budget: int = 4_000
     """Matches at most."""
+    no_worse: float | None = None
+    """Ask instead whether it is weaker by so many strokes a match: `alpha` is how often such a bot
+    may pass, `beta` how often one that is as strong may fail; `effect` is not asked about."""
+
+    def members(self) -> dict[str, float]:
+        """The options of the trial's settings."""
+        members = {name: getattr(self, name) for name in ("effect", "alpha", "beta", "budget")}
+        if self.no_worse is not None:
+            members |= {"effect": self.no_worse, "no_worse": True}
+        return members
 
 
 class MatchOptions(Frozen, frozen=True, kw_only=True):

@@ -1,14 +1,16 @@
 """Trial: two bots play each other until it is known whether the new one is better.
 
 Theory of operation. Wald's sequential test on the mean difference of strokes over rated deals,
-luck taken off: "not better" is 0 strokes a match, "better" is the effect. After each wave the
-log-likelihood ratio of the two is compared with two bounds, which follow from the error rates. The
-differences are taken to be nearly Gaussian; their variance and, where the settings say so, their
-skewness are estimated, so some deals are played before the first look.
+luck taken off: "not better" is 0 strokes a match, "better" is the effect. A trial of
+non-inferiority is the same test of the lead plus the effect: "worse" is minus the effect, "no
+worse" is 0. After each wave the log-likelihood ratio of the two is compared with two bounds, which
+follow from the error rates. The differences are taken to be nearly Gaussian; their variance and,
+where the settings say so, their skewness are estimated, so some deals are played before the first
+look.
 
-Where the settings ask for it, "better" takes a second proof: that strokes gain more than forfeits
-cost, seen or not (`arena.formats.forfeits`). "Not better" takes none: unseen forfeits of the old
-bot can make it wrong.
+Where the settings ask for it, "better" and "no worse" take a second proof: that strokes gain more
+than forfeits cost, seen or not (`arena.formats.forfeits`). The other verdicts take none: unseen
+forfeits of the old bot can make them wrong.
 
 Invariant: a wave is a function of the waves before it and of their results.
 """
@@ -99,6 +101,13 @@ class SequentialTrial(Format):
         )
         self._most = min(self._test.budget, 2 * MOST_DEALS)
         self._margin = settings.rating.forfeit_margin
+        worse = self._test.no_worse is True
+        self._allowed = self._test.effect if worse else 0.0  # strokes by which it may be behind
+        self._passed, self._failed = (
+            (TrialVerdict.NO_WORSE, TrialVerdict.WORSE)
+            if worse
+            else (TrialVerdict.BETTER, TrialVerdict.NOT_BETTER)
+        )
         self._proof: float | None = None
         """Evidence of strokes against forfeits that "better" takes; None if the event rates on
         results, where a forfeit costs what any loss does.
@@ -130,11 +139,12 @@ class SequentialTrial(Format):
     def _open(self, results: WaveResults, played: int) -> ScheduleEnd | tuple[str, int]:
         """The end; or a note on what is open, and an estimate of the matches it takes."""
         lead = results.lead(self._new, self._old)
-        stand = bounds(self._test, lead)
+        stand = bounds(self._test, self._moved(lead))
         error = results.separation(1, lead.error) * lead.error
         where = "ahead" if lead.strokes > 0 else "behind"
         note = (
-            f"not better {stand.lower:+.2f} < {stand.ratio:+.2f} < {stand.upper:+.2f} better; "
+            f"{self._failed} {stand.lower:+.2f} < {stand.ratio:+.2f} < {stand.upper:+.2f} "
+            f"{self._passed}; "
             f"{where} by {abs(lead.strokes):.1f} ± {error:.1f} strokes"
         )
         if stand.verdict is TrialVerdict.UNDECIDED:
@@ -142,21 +152,26 @@ class SequentialTrial(Format):
             return note, self._likely(far / max(abs(stand.ratio), 0.5), played)
         if stand.verdict is TrialVerdict.BETTER and self._proof is not None:
             shown = results.forfeits(self._new, self._old)
-            proven = evidence(shown, self._margin)
+            proven = evidence(shown._replace(lead=self._moved(shown.lead)), self._margin)
             if proven < self._proof:
                 note += (
                     f"; {shown.one} forfeits in {shown.matches} matches may yet cost that: "
                     f"{proven:.2f} < {self._proof:.2f}"
                 )
                 return note, self._likely((self._proof - proven) / max(proven, 0.5), played)
-        return ScheduleEnd(f"{self._new} is {stand.verdict}", stand.verdict)
+        verdict = self._passed if stand.verdict is TrialVerdict.BETTER else self._failed
+        return ScheduleEnd(f"{self._new} is {verdict}", verdict)
+
+    def _moved(self, lead: Lead) -> Lead:
+        """The lead over what the new bot has to be ahead of."""
+        return lead._replace(strokes=lead.strokes + self._allowed)
 
     def _without(self, withdrawn: Collection[str]) -> ScheduleEnd:
         """The bot that is left is the better one."""
         if len(withdrawn) > 1:
             return ScheduleEnd("both were withdrawn", TrialVerdict.UNDECIDED)
         (out,) = withdrawn
-        verdict = TrialVerdict.NOT_BETTER if out == self._new else TrialVerdict.BETTER
+        verdict = self._failed if out == self._new else self._passed
         return ScheduleEnd(f"{out} was withdrawn", verdict)
 
     def _likely(self, far: float, played: int) -> int:

@@ -93,7 +93,9 @@ class RaceSettings(Frozen, frozen=True, kw_only=True, forbid_unknown_fields=True
 
 
 class TrialSettings(Frozen, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A sequential test of a new bot against an old one: 0 strokes a match against `effect`."""
+    """A sequential test of a new bot against an old one: 0 strokes a match against `effect`; where
+    it is to be `no_worse`, minus `effect` against 0.
+    """
 
     new: Label  # the entrant that is tested
     effect: Annotated[float, Meta(gt=0, le=1000)] = 2.0  # strokes a match that count as better
@@ -113,6 +115,10 @@ class TrialSettings(Frozen, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     skew: Annotated[float, Meta(ge=0, le=100)] | UnsetType = UNSET
     """Correct for skewed differences of rated deals, up to so many standard errors. Absent: no
     correction, as in events of older arenas."""
+    no_worse: bool | UnsetType = UNSET
+    """Ask whether the new bot is weaker by `effect` strokes or as strong; `alpha` is then how often
+    one that is weaker by so much passes, `beta` how often one that is as strong fails. Absent: ask
+    whether it is better."""
     looks: Annotated[int, Meta(ge=1, le=1_000)] = 4
     """As how many independent looks the end of a trial counts for the interval of its lead, if it
     has no `mixture`."""

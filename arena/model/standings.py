@@ -12,6 +12,8 @@ class TrialVerdict(enum.StrEnum):
 
     BETTER = "better"
     NOT_BETTER = "not better"
+    NO_WORSE = "no worse"
+    WORSE = "worse"
     UNDECIDED = "no decision"
 
 

@@ -162,8 +162,11 @@ def _game(settings: Settings) -> str:
         )
     if (trial := settings.trial) is not None:
         apart = trial.forfeits is not UNSET and settings.rate_on == ADJUSTED
+        asked = f"better: 0 against {trial.effect:g}"
+        if trial.no_worse is True:
+            asked = f"no worse: {-trial.effect:g} against 0"
         parts.append(
-            f"is {trial.new} better: 0 against {trial.effect:g} strokes a match, "
+            f"is {trial.new} {asked} strokes a match, "
             f"alpha {trial.alpha:g}, beta {trial.beta:g}, {trial.budget} matches at most"
             f"{', forfeits tested apart' if apart else ''}"
         )

@@ -3,7 +3,7 @@
 `show_...` print; `..._lines` return lines that a command prints beside its results.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +12,7 @@ import msgspec
 
 from arena.bots import printable
 from arena.event.commands import MERGE, check_line, command_line
+from arena.event.compare import Comparison
 from arena.event.prepare import Forecast
 from arena.event.progress import Outcome
 from arena.event.single_match import SingleMatch
@@ -19,8 +20,9 @@ from arena.machine import Notify
 from arena.model import ADJUSTED, Event, Table
 from arena.ratings.intervals import most_likely_share
 from arena.referee import HOLES
+from arena.registry import render
 from arena.reports.cards import scorecard
-from arena.reports.escape import plain
+from arena.reports.escape import markdown, markdown_name, plain
 from arena.reports.faults import match_fault_lines
 from arena.terminal.moments import strokes_of
 from arena.terminal.screen import colour, columns, echo_json, picked, say, show
@@ -52,13 +54,32 @@ def show_result(outcome: Outcome, say: Notify) -> None:
         click.echo(verdict_line(outcome.table))
 
 
-def verdict_line(table: Table) -> str:
+def comparison_summary(found: Comparison) -> str:
+    """The answer of `arena compare` in Markdown, with the table folded; names are no markup."""
+    outcome, bots = found.outcome, [markdown_name(one.id) for one in (found.new, found.old)]
+    against = " against ".join(bots)
+    if outcome is None:
+        return f"### Same content\n\n{against}: the same content, nothing played.\n\n"
+    table = outcome.table
+    if found.verdict is None or table is None:
+        return f"### Not finished\n\n{against}: stopped before there was an answer.\n\n"
+    answer = f"{verdict_line(table, markdown_name, markdown)}."
+    details = f"<details><summary>Table</summary>\n\n{render(table, 'md')}\n</details>"
+    return f"### {found.verdict.capitalize()}\n\n{answer}\n\n{details}\n\n"
+
+
+def verdict_line(
+    table: Table, name: Callable[[str], str] = plain, text: Callable[[str], str] = plain
+) -> str:
+    """`name` escapes names, `text` a sentence with names in it."""
     trial = table.event.settings.trial
     assert trial is not None
     row, other = sorted(table.rows, key=lambda row: row.entrant != trial.new)
-    line = f"{plain(trial.new)} against {plain(other.entrant)}: {table.verdict}"
+    line = f"{name(trial.new)} against {name(other.entrant)}: {table.verdict}"
+    if trial.no_worse is True:
+        line += f" (margin {trial.effect:g})"
     if table.withdrawn:  # what it did may count for nothing, and it is not what decided
-        return f"{line}, since {plain(table.ended)}"
+        return f"{line}, since {text(table.ended)}"
     above, error = row.delta, row.delta_ci
     if row.adjusted is not None and table.event.settings.rate_on == ADJUSTED:
         above, error = row.adjusted, row.adjusted_ci

@@ -3,7 +3,7 @@
 import pytest
 
 pytest.importorskip("numpy")
-from calibration import BEFORE, COMPARED, Chance, Rare, Skewed, forfeited, tried
+from calibration import BEFORE, COMPARED, Chance, Rare, Skewed, forfeited, tried, weaker_by
 from numpy.random import default_rng
 
 from arena.model import TrialVerdict
@@ -54,3 +54,19 @@ def test_even_noise_is_as_it_was():
     """Nothing but forfeits and skewness is allowed for."""
     found = better(tried(COMPARED, 0.0, 15.0, Chance((9, run))) for run in range(RUNS))
     assert found <= 0.05
+
+
+def test_a_bot_that_is_weaker_by_the_margin_seldom_passes():
+    """Two strokes behind at most 5 % pass as no worse, by strokes or by forfeits; level most do."""
+    test = weaker_by(2.0)
+    by_strokes, level = (
+        [tried(test, lead, 9.0, Chance((9, run))).verdict for run in range(RUNS)]
+        for lead in (-2.0, 0.0)
+    )
+    by_forfeits = [
+        forfeited(test, Rare(0.0, 2 / 123, 0.0), 9.0, default_rng((9, run))).verdict
+        for run in range(RUNS // 2)
+    ]
+    assert by_strokes.count(TrialVerdict.NO_WORSE) <= 0.05 * RUNS
+    assert by_forfeits.count(TrialVerdict.NO_WORSE) <= 0.05 * RUNS // 2
+    assert level.count(TrialVerdict.NO_WORSE) >= 0.9 * RUNS

@@ -5,11 +5,14 @@ flags, inputs in the environment, the files that a runner reads afterwards. Aren
 stand-in where the step is about its flags, and the real one where it is about an event.
 """
 
+import http.server
+import json
 import os
 import re
 import shutil
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import pytest
@@ -31,6 +34,11 @@ case "$1" in
   prepare) echo 0123abcd ;;
   table) echo "| rank |" ;;
   doctor) exit "${DOCTOR:-0}" ;;
+  compare)
+    while [ "$1" != --summary ]; do shift; done
+    if [ -n "$ANSWER" ]; then printf '%s\n' "$ANSWER" > "$2"; fi
+    echo "::error::a bot's name"
+    exit "${COMPARED:-0}" ;;
 esac
 """
 
@@ -283,6 +291,137 @@ def test_playing_and_publishing(runner):
         "publish --title Our bots --to out -- friday",
     ]
     assert "<publish><--title><Our bots><--to>" in (runner.temp / "words").read_text()
+
+
+class GitHub(http.server.BaseHTTPRequestHandler):
+    """An API with a token's rights; comments are kept by the server."""
+
+    def do_GET(self):
+        self.answer(200, self.server.comments)
+
+    def do_POST(self):
+        """A check, or a comment."""
+        size = int(self.headers["Content-Length"])
+        body = json.loads(self.rfile.read(size))
+        self.server.asked.append((self.command, self.path, body))
+        if self.headers["Authorization"] != "Bearer writes":
+            self.answer(403, {})
+            return
+        if self.command == "POST" and self.path.endswith("/comments"):
+            number = len(self.server.comments)
+            self.server.comments.append({"id": number, "user": {"type": "Bot"}, **body})
+        self.answer(200, {})
+
+    do_PATCH = do_POST  # noqa: N815 - the library calls it so
+
+    def answer(self, status, value):
+        """With JSON."""
+        text = json.dumps(value).encode()
+        self.send_response(status)
+        self.send_header("Content-Length", str(len(text)))
+        self.end_headers()
+        self.wfile.write(text)
+
+    def log_message(self, *words):
+        """Nothing."""
+
+
+@pytest.fixture
+def github():
+    """A server of GitHub's API, as far as the action asks for it."""
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), GitHub)
+    server.asked, server.comments = [], [{"id": 7, "user": {"type": "User"}, "body": "<!-- me -->"}]
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    yield server
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+@pytest.fixture
+def compared(runner, github):
+    """Runs the step that compares; (exit code, output, outputs)."""
+    runner.stand_in()
+    (runner.temp / "arena-venv" / "bin" / "python").symlink_to(sys.executable)
+    script = runner.temp / "arena-source" / "docs" / "tell_github.py"
+    script.parent.mkdir(parents=True)
+    shutil.copy(REPOSITORY / "docs" / "tell_github.py", script)
+    event = runner.folder / "event.json"
+    event.write_text(json.dumps({"pull_request": {"number": 3, "head": {"sha": "abc"}}}))
+
+    def run(token, code=0, answer="### No worse", **environment):
+        return runner.run(
+            "Compare two bots",
+            {"old": "before/bot", "bots": "bots/mine", "no-worse": "2", "token": token},
+            **{
+                "COMPARED": str(code),
+                "ANSWER": answer,
+                "GITHUB_API_URL": f"http://127.0.0.1:{github.server_port}",
+                "GITHUB_REPOSITORY": "us/bots",
+                "GITHUB_SHA": "merge",
+                "GITHUB_EVENT_PATH": str(event),
+                **environment,
+            },
+        )
+
+    return run
+
+
+def test_a_comparison_writes_a_check_and_one_comment(runner, github, compared):
+    """The check of the branch's head; a second run changes the comment of the first."""
+    for title in ("### No worse", "### Worse"):
+        code, out, outputs = compared("writes", answer=f"{title}\n\n`mine`: and a table")
+        assert (code, outputs) == (0, {"code": "0"}), out
+    assert (runner.temp / "GITHUB_STEP_SUMMARY").read_text().startswith("### No worse\n")
+    first, second = (
+        [(method, path) for method, path, _ in github.asked[at : at + 2]] for at in (0, 2)
+    )
+    assert [
+        ("POST", "/repos/us/bots/check-runs"),
+        ("POST", "/repos/us/bots/issues/3/comments"),
+    ] == (first)
+    assert ("PATCH", "/repos/us/bots/issues/comments/1") == second[1]
+    check = github.asked[0][2]
+    assert ("abc", "success", "No worse") == (
+        check["head_sha"],
+        check["conclusion"],
+        check["output"]["title"],
+    )
+    assert "### Worse\n" in github.asked[3][2]["body"]
+    words = (runner.temp / "words").read_text()
+    assert "<--no-worse=2><--out><arena-results/event>" in words
+    assert words.endswith("<--><before/bot><bots/mine>")
+
+
+@pytest.mark.parametrize(("code", "ends"), [(0, 0), (6, 6), (7, 7), (8, 0), (4, 4)])
+def test_the_token_of_a_fork_fails_no_job(github, compared, code, ends):
+    """What it may not write is said; the job ends as the comparison did."""
+    found, out, outputs = compared("reads", code)
+    assert (ends, {"code": str(code)}) == (found, outputs)
+    assert out.count("::notice::no ") == 2
+    assert {6: "failure", 7: "neutral", 4: "failure"}.get(code, "success") == (
+        github.asked[0][2]["conclusion"]
+    )
+
+
+def test_without_token_network_or_answer_the_job_goes_on(runner, github, compared):
+    """Nothing is written without a token; an API that isn't there is a warning."""
+    assert compared("")[0] == 0
+    code, out, _ = compared("writes", 2, answer="", GITHUB_API_URL="http://127.0.0.1:9")
+    assert (2, 2) == (code, out.count("::warning::no "))
+    assert [] == github.asked
+    summary = (runner.temp / "GITHUB_STEP_SUMMARY").read_text()
+    assert "`arena compare` ended with code 2" in summary
+
+
+def test_a_bot_s_name_is_no_command_to_the_runner(compared):
+    """What arena prints stands between a word that nobody knows and the same word again."""
+    _, out, _ = compared("")
+    lines = out.splitlines()
+    word = lines[0].removeprefix("::stop-commands::")
+    assert len(word) == 32
+    assert [lines[0], "::error::a bot's name", f"::{word}::"] == lines[:3]
 
 
 @pytest.mark.process

@@ -52,13 +52,44 @@ def test_without_an_answer_it_ends_on_its_budget(arena, compare, bot, tmp_path, 
     )
 
 
+def test_a_change_that_makes_nothing_worse_passes(compare, bot, tmp_path):
+    """By one line, an exit code, and Markdown appended to a file."""
+    (summary := tmp_path / "summary.md").write_text("before\n")
+    ask = ["--no-worse", "50", "--summary", summary]
+    told = compare(bot("old"), bot("new", name="new"), *ask, code=0)
+    assert told.startswith("new@1 against old@1: no worse (margin 50), ")
+    trial = read_event(tmp_path / "out").settings.trial
+    assert (50.0, True) == (trial.effect, trial.no_worse)
+    lines = summary.read_text().splitlines()
+    assert ["before", "### No worse", ""] == lines[:3]
+    assert lines[3].startswith("`new@1` against `old@1`: no worse (margin 50), ")
+    assert "<details><summary>Table</summary>" in lines
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["--no-worse", "2", "--effect", "2"], "--no-worse MARGIN asks another question than"),
+        (["--summary", "nowhere/summary.md"], "--summary nowhere/summary.md: No such file"),
+    ],
+)
+def test_what_can_t_be_asked_is_said_before_play(arena, bot, words, told):
+    """In one line."""
+    done = arena("compare", bot("old"), bot("new", name="new"), *words, code=2)
+    assert told in done.stderr
+    assert 1 == done.stderr.count("\n")
+
+
 def test_the_same_content_is_said_at_once(arena, bot, tmp_path):
     """Nothing is played, and no folder made: a change that touches no bot is no failure."""
     old = bot("old", name="same")
     new = shutil.copytree(old, tmp_path / "new")
     done = arena("compare", old, new, code=8)
     assert done.stdout == "same@1-new against same@1-old: the same content, nothing played\n"
-    (line,) = arena("compare", old, new, "--json", code=8).stdout.splitlines()
+    (line,) = arena(
+        *("compare", old, new, "--json", "--summary", tmp_path / "said.md"), code=8
+    ).stdout.splitlines()
+    assert "### Same content\n\n`same@1-new` against" in (tmp_path / "said.md").read_text()
     told = json.loads(line)
     assert ("same", "same@1-old", "same@1-new") == (told["event"], told["old"], told["new"])
     assert not (tmp_path / "arena-results").exists()

@@ -112,6 +112,46 @@ def test_other_verdicts_take_no_such_proof(made, shown):
     assert ScheduleEnd("new is better", TrialVerdict.BETTER) == by_results.wave([first], ahead)
 
 
+def weaker(**fields):
+    """Settings of a trial that asks whether the new bot is weaker by two strokes."""
+    return TrialSettings(new="new", no_worse=True, **fields)
+
+
+def test_a_trial_of_non_inferiority_is_the_same_moved_by_the_margin(made, shown):
+    """Two strokes behind is what none is otherwise; its note tells the lead as it is."""
+    moved, plain = made(test=weaker()), made()
+    first = plain.wave((), NoResults())
+    note = moved.wave([first], shown({"new": 0.0, "old": 0.9}, error=1.0)).note
+    assert "worse -2.94 < +0.20 < +2.94 no worse; behind by 0.9 ± 3.0 strokes" == note
+    level = shown({"new": 0.0, "old": 0.0}, error=0.5)
+    assert ScheduleEnd("new is no worse", TrialVerdict.NO_WORSE) == moved.wave([first], level)
+    assert TrialVerdict.NOT_BETTER is plain.wave([first], level).verdict
+    behind = shown({"new": 0.0, "old": 2.0}, error=0.5)
+    assert ScheduleEnd("new is worse", TrialVerdict.WORSE) == moved.wave([first], behind)
+
+
+def test_no_worse_takes_a_proof_that_forfeits_do_not_cost_the_margin(made, shown):
+    """Level in strokes: no forfeit in few matches, in many, and one in 40, which costs three."""
+    format_ = made(test=weaker(forfeits=FORFEITS, skew=SKEW))
+    first = format_.wave((), NoResults())
+    few = format_.wave([first], shown({"new": 0.0, "old": 0.0}, error=0.3, fell=(40, 0, 0)))
+    assert "0 forfeits in 40 matches may yet cost that" in few.note
+    many = format_.wave([first], shown({"new": 0.0, "old": 0.0}, error=0.3, fell=(400, 0, 0)))
+    assert TrialVerdict.NO_WORSE is many.verdict
+    dear = format_.wave([first], shown({"new": 0.0, "old": 0.0}, error=0.3, fell=(400, 10, 0)))
+    assert "10 forfeits in 400 matches may yet cost that: 0.00" in dear.note
+
+
+@pytest.mark.parametrize(
+    ("withdrawn", "verdict"), [(["new"], TrialVerdict.WORSE), (["old"], TrialVerdict.NO_WORSE)]
+)
+def test_who_is_withdrawn_is_worse(made, shown, withdrawn, verdict):
+    """As in any trial."""
+    format_ = made(test=weaker())
+    waves = [format_.wave((), NoResults())]
+    assert verdict is format_.wave(waves, shown({"new": 3.0}, withdrawn=withdrawn)).verdict
+
+
 def test_rare_large_losses_are_allowed_for():
     """A lead whose estimate is skewed is corrected on the side of what would be refused."""
     plain, asked = TrialSettings(new="new"), apart()
