@@ -166,6 +166,11 @@ WORDS = {
         "p_alone": "How often chance alone shows as much in this one.",
         "p": "How often it shows as much in any row of any part: see the whole report.",
     },
+    "Waits": {
+        "bot": "The entrant's id.",
+        "p_alone": "How often chance alone shows as much in this one.",
+        "p": "How often it shows as much in any row of any part: see the whole report.",
+    },
     "TimeUse": {
         "bot": "The entrant's id.",
         "matches": "Matches of it that count.",
