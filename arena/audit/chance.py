@@ -26,7 +26,7 @@ from arena.ratings.intervals import log_ways
 from arena.ratings.normal import cdf
 
 TRIES = 1999
-FEWEST_TRIES = 799  # enough for 1 % after the correction for all parts of a report
+FEWEST_TRIES = 1599  # enough for 1 % in both tails, corrected for all parts of a report
 _WORK = 100_000_000  # values looked up for a family of questions: some ten seconds
 _SLACK = 1e-9  # the most by which rounding may lower a draw that equals the observation
 
