@@ -14,7 +14,7 @@ from arena.audit import chance
 from arena.audit.chance import both_tails, cell_of
 from arena.audit.rated_deals import full_holes
 from arena.model import Fault, FaultHost, FaultKind, HoleRecord, SeatUse
-from arena.ratings.intervals import student95
+from arena.ratings.intervals import student95, wilson
 from tests.records import match_record
 
 
@@ -92,7 +92,9 @@ def test_discards(invented):
 
 
 def test_capped_holes(invented):
-    """Those without a knock, in all and by pair; a pair plays each of its deals twice."""
+    """Those without a knock, in all and by pair; a pair plays each of its deals twice. The interval
+    is that of as many independent holes as the spread of the deals is worth.
+    """
     event = invented(21, bots=4, seats=2, deals=20)
     records = list(event.records())
     capped = collections.Counter()
@@ -102,7 +104,16 @@ def test_capped_holes(invented):
     assert capped == {row.bots: row.capped for row in audit.capped_pairs}
     assert {40} == {row.holes for row in audit.capped_pairs}
     assert (capped.total(), 240) == (audit.capped.count, audit.capped.of)
-    assert audit.capped.share == close(capped.total() / 240)
+    share = capped.total() / 240
+    assert audit.capped.share == close(share)
+    deals = [
+        fmean(not record.holes[0].moves.endswith("knock") for record in some)
+        for some in by_deal(records).values()
+    ]
+    variance = share * (1 - share)
+    independent = min(240, variance * len(deals) / stdev(deals) ** 2)
+    low, high = wilson(share, independent, variance)
+    assert (close(low), close(high)) == (audit.capped.low, audit.capped.high)
 
 
 def test_seats_and_places(invented, without):
@@ -206,6 +217,25 @@ def test_pairs_whose_strokes_follow_from_skill_have_no_lift(invented, without):
     for row in lift:
         assert 6 == row.events
         assert abs(row.strokes) < 0.001
+
+
+def test_the_lift_of_a_pair_by_hand(invented, without):
+    """Two of four make eight strokes less together. Above the table's mean that is -8/3 each, with
+    either of the others; their skill by least squares is 4 less than the others', which leaves -4/3
+    together and 8/3 apart.
+    """
+    event = invented(30, bots=4, seats=3, deals=2)
+    pair = {"bot0@1", "bot1@1"}
+    records = [
+        without(
+            record,
+            totals=tuple(90 - 8 * (name in pair <= set(record.seats)) for name in record.seats),
+            luck=(),
+        )
+        for record in event.records()
+    ]
+    (row,) = (row for row in event.audit(records).lift if set(row.bots) == pair)
+    assert (4, pytest.approx(-4, abs=1e-4)) == (row.events, row.strokes)
 
 
 def test_time_of_a_bot(invented, without):

@@ -208,6 +208,8 @@ def test_turning_a_place_on_leaves_what_it_is_worth():
     shown = series._BlockStrokes([[5], [1, 7, 3], [2, 9]])
     assert (3, 6, [3, 2, 1]) == (shown.places, shown.events, shown.sizes)
     mean = 27**2 / 6
+    assert shown.freedom == 2
+    assert shown.variance == pytest.approx((25 + 1 + 49 + 9 + 4 + 81 - mean) / 5)
     assert shown.observed == pytest.approx(11**2 / 3 + 11**2 / 2 + 5**2 - mean)
     # The first places are 1, 2, 5 by length of the block, the second 7, 9, the third 3.
     assert shown.between([1, 0, 5]) == pytest.approx(12**2 / 3 + 14**2 / 2 + 1 - mean)
@@ -226,6 +228,36 @@ def test_a_trend_by_hand():
     assert (2.0, -2.0) == (one.strokes, other.strokes)
     assert one.p == other.p <= 0.01
     assert 10 == one.blocks
+
+
+def test_blocks_of_a_pairing_are_measured_by_its_own_spread():
+    """What is plain among steady strokes isn't lost beside another pairing's wild ones."""
+    draw = random.Random(1)
+    wild = [[round(draw.gauss(0, 30_000)) for _ in range(4)] for _ in range(4)]
+    made = Made(*wild)
+    assert made.part.rows(b"")[0].p_alone > 0.2
+    steady = made.part._pairings["q"] = series._Pairing(("ann@1", "cyd@1"), 1)
+    for level in range(4):
+        steady.sizes.append(4)
+        steady.strokes[0].extend(1000 * level + draw.randrange(100) for _ in range(4))
+    assert made.part.rows(b"")[0].p_alone < 0.01
+
+
+@pytest.mark.parametrize("freedom", [3, 10, 50])
+def test_sums_of_squares_become_standard_deviates(freedom):
+    """Wilson's and Hilferty's: the deviate of the 95 % quantile of chi-square is that of 95 %."""
+    quantile = {3: 7.815, 10: 18.307, 50: 67.505}[freedom]
+    assert series._normal(quantile, freedom) == pytest.approx(1.645, abs=0.01)
+
+
+def test_nine_blocks_are_too_few_for_a_trend():
+    """Reversing so few shows 1 of 512 at best."""
+    part = Trends(2, 128, lambda record: record.deal)
+    part._slopes = {"ann@1": _Slope(128)}
+    for cell in range(9):
+        for _ in range(2):
+            part._slopes["ann@1"].add(cell, [0, 1000, 2000])
+    assert [] == part.rows(b"")
 
 
 # ----------------------------------------------------------------------------- who can't be asked
