@@ -6,9 +6,10 @@ moment its line is read, and no byte restarts it. For decisions that take longer
 one after another: they share a core, and none may be charged for another's thinking.
 
 CPU time off turn is what a bot's tree used in a match less what it may have used on its turns.
-After a brisk decision the tree isn't read: the bot may have had one core all the time. With
-`freeze` a bot runs from just before its question to its answer, and at no other time; without it,
-so does a bot that has exceeded its `Allowance` off turn.
+After a brisk decision the tree isn't read: the bot may have had one core all the time. So a bot
+that idles through its own time can hide `BRISK_S` a decision, and `PATIENCE_S` now and then; the
+error is always in its favour. With `freeze` a bot runs from just before its question to its answer,
+and at no other time; without it, so does a bot that has exceeded its `Allowance` off turn.
 
 A seat without a bot belongs to a person, or to a function of this process: it has no process and no
 clock, and commits no fault. Bots beside it are frozen.

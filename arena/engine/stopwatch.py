@@ -4,8 +4,10 @@ Theory of operation (docs/design/timing.md). Two readings of the bot's tree boun
 decision, which is charged with the CPU time of the tree in it or, if that is more, with its length
 less the time that the most delayed task of the tree waited in it for a core. The kernel counts a
 wait when it ends: what of it finds no room in its slice is taken off in those before. A task that
-wants to run at both ends and came to run at no time between them waited all the while. From the
-slice with the answer our own wait is taken off too: the answer lay in the pipe.
+wants to run at both ends and came to run at no time between them waited all the while. Before the
+first reading time is charged as it passes; if we came too late for it by waiting for the core, that
+is taken off, unless the bot may have had the core. From the slice with the answer our own wait is
+taken off too: the answer lay in the pipe.
 
 A bot can fake what the kernel reports of its tasks. So without *proof* that other work has the core
 no more than FREE_S is taken off. What the match's other bots used since the decision began proves
