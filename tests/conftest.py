@@ -161,7 +161,7 @@ def scope_of(nodeid):
 
 
 class Turns:
-    """Who runs which tests when, if several processes run them.
+    """Which process runs which tests when, if several run them.
 
     What takes longest comes first, so that no process is left with it in the end.
 

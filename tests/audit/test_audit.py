@@ -312,7 +312,7 @@ def test_nobody_ever_takes_anything(invented):
 
 
 def test_a_stranger_who_skips_seats_feeds_nobody(invented, without):
-    """Who comes next in a forged order of play, but not at the table, is no neighbour."""
+    """A bot that comes next in a forged order of play, but not at the table, is no neighbour."""
     event = invented(15, bots=3, seats=3, deals=1)
     draw = random.Random(1)
     records = []

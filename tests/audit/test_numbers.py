@@ -66,8 +66,8 @@ def by_deal(records):
 
 
 def test_discards(invented):
-    """Who left how many to whom, and how many were taken. What is expected is a factor of the giver
-    times one of the taker, and of each giver and taker as many in all as there were.
+    """How many cards each left to each, and how many were taken. The expected number is a factor of
+    the giver times one of the taker, and of each of them as many in all as there were.
     """
     event = invented(20, bots=3, seats=3, deals=4)
     records = list(event.records())

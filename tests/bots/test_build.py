@@ -203,7 +203,7 @@ raise SystemExit({code})
     ],
 )
 def test_deep_folders_are_the_builds_fault(make, built, cache, name, count, code, said):
-    """Whatever is nested how far: one line, and nothing is left behind."""
+    """For each kind of nesting one line is said, and nothing is left behind."""
     toml = "run = ['./bot']\nbuild = ['python3', 'nest.py']\n"
     nest = NEST.format(name=name, count=count, code=code)
     problem = the_problem(built(make("a", {"bot.toml": toml, "nest.py": nest})))

@@ -403,7 +403,7 @@ def test_nothing_of_a_bot_is_run(make, look, program, tmp_path, monkeypatch, way
 
 @pytest.mark.parametrize("named", ["bot.py", "bin/tool"])
 def test_opponents_are_not_shown(make, look, named):
-    """Whatever file of theirs a bot names, and be one of them a single file."""
+    """A bot may name any file of theirs, and one of them may be a single file."""
     strong = make("strong", {"bot.py": "#!/bin/sh\n", named: "x"}, executable=["bot.py", named])
     single = make("single.sh", "#!/bin/sh\n", executable=True)
     weak = make("weak", {"bot.toml": f'run = ["{strong}/{named}"]'})

@@ -330,7 +330,7 @@ def test_what_is_no_folder_can_not_be_opened(make):
 
 
 def test_a_path_that_goes_up_stays_inside(make, secret):
-    """Whatever text a bot has for one."""
+    """No text that a bot has for a path leads outside its folder."""
     bot = make("a", {"sub/bot.py": "x"})
     (bot / "way").symlink_to("sub")
     with open_folder(bot) as inside:

@@ -457,7 +457,7 @@ def test_a_change_of_the_program_changes_its_identity(search, node, tmp_path):
 
 
 def test_nothing_of_a_bot_is_taken_from_path(search, program, tmp_path, as_systems):
-    """Who owns a file says nothing: the user has unpacked the bots. No link makes it the user's."""
+    """A file's owner says nothing: the user has unpacked the bots. No link makes it the user's."""
     bot = tmp_path / "bots/a"
     program(bot / "x")
     (bot / "sh").symlink_to("/bin/sh")

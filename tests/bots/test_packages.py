@@ -209,7 +209,7 @@ def test_an_interpreter_that_answers_nothing(make, fetched, on_path):
 
 
 def test_an_interpreter_that_only_a_bot_names_is_not_run(make, cache, program, tmp_path):
-    """Whoever unpacked the bots owns their files, so that the owner says nothing."""
+    """The user who unpacked the bots owns their files, so that the owner says nothing."""
     python = program(tmp_path / "theirs" / "bin" / "python3", f"#!/bin/sh\ntouch {tmp_path}/run\n")
     toml = f'run = ["{python}", "bot.py"]\nlock = "requirements.txt"\n'
     path = make("a", {"bot.toml": toml, "requirements.txt": "", "bot.py": ""})
@@ -401,7 +401,7 @@ def test_a_crate_is_built_offline_in_the_sandbox(cargo, make, fetched, cache, re
 
 
 def test_a_bot_without_crates_makes_cargo_ask_nobody(cargo, make, fetched, monkeypatch):
-    """Whatever host its settings name, and be there no mirror."""
+    """The bot's settings may name any host, and there may be no mirror."""
     with socket.create_server(("127.0.0.1", 0)) as host:
         there = f"sparse+http://127.0.0.1:{host.getsockname()[1]}/"
         path = rust_bot(make)

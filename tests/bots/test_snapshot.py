@@ -281,7 +281,7 @@ def test_removing_what_is_no_folder_removes_only_that(tmp_path, kind):
 
 @pytest.mark.parametrize("work", [trees.measure, snapshot.make_plain, snapshot.mark_programs])
 def test_a_link_at_the_top_is_not_walked_through(tmp_path, work):
-    """Whatever looks at what a build has made."""
+    """Every function that reads a build's output refuses it."""
     (tmp_path / "victim").mkdir()
     (tmp_path / "link").symlink_to("victim")
     with pytest.raises(trees.ShapeError, match="something else"):

@@ -265,7 +265,7 @@ def test_example_bots_in_several_languages_pass_without_a_warning(check, names, 
 )
 @pytest.mark.long("every bot of the page", quick=("python-bot.py-20",))
 def test_the_page_s_own_bots_pass_without_a_warning(check, tmp_path, kind, name, passed):
-    """Who copies a program of the specification has nothing to mend."""
+    """A copied program of the specification has nothing to be mended."""
     page = (ROOT / "protocol" / "SPEC.md").read_text(encoding="utf-8")
     (tmp_path / "mine").mkdir()
     program = re.search(rf"```{kind}\n(.*?)```", page, re.DOTALL)[1]

@@ -184,7 +184,7 @@ async def test_what_others_have_used_is_bounded_by_what_was_last_read(ways, bots
 
 @pytest.mark.long("computing off turn")
 async def test_a_swarm_can_not_delay_another_s_start(played):
-    """Who is ready computes while others are started: that is off turn, too."""
+    """A bot that is ready computes while others are started: that is off turn, too."""
     (record,) = await played(("swarm", 0), ("thinks", 0.05))
     assert record.use[0].stopped <= 1
 

@@ -79,7 +79,7 @@ OVERSTAYS = [
 @pytest.mark.parametrize(("how", "count"), OVERSTAYS)
 @pytest.mark.long("every way to overstay", quick=("computes-4", "sleeps-4"))
 async def test_who_overstays_is_caught(played, how, count):
-    """Whatever it does to look starved, with the core for itself or with a part of it."""
+    """A bot may do anything to look starved, with the whole core or a part of it."""
     with hogs(count):
         (record,) = await played((how, LONG_S), ("brisk", 0))
     assert [("timeout", 0)] == [(fault.kind.value, fault.seat) for fault in record.faults]

@@ -289,7 +289,7 @@ def test_what_is_not_all_of_one_event_is_refused_by_name(shards, prepared, refus
 
 
 def test_a_target_that_is_not_empty_is_left_alone(shards, refused, tmp_path):
-    """Whatever is in it."""
+    """One file in it is enough."""
     folders = shards(2)
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "mine").touch()

@@ -276,7 +276,7 @@ async def test_a_bot_that_most_void_series_have_in_common_is_named(store):
 
 
 async def test_what_the_machine_has_run_out_of_makes_nobody_a_suspect(store):
-    """Whoever was at the table had no part in it."""
+    """The bots at the table had no part in it."""
     voided = [series for block in first_wave(schedule()).blocks() for series in block.series]
     with_ann = {series.id for series in voided if "ann@1" in series.entrants}
     reason = why_not(OSError(errno.EMFILE, os.strerror(errno.EMFILE)))

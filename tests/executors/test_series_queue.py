@@ -92,7 +92,7 @@ async def test_series_of_a_block_are_played_one_after_another_each_once():
 
 
 async def test_before_the_end_blocks_are_finished_first():
-    """Who stops an event finds few pairings half played."""
+    """An event that is stopped has few pairings half played."""
     blocks = [block(f"b{n:02d}", 5, 5) for n in range(30)]
     _, log = await played(blocks, 2)
     begun = ended = 0
@@ -249,7 +249,7 @@ async def test_a_void_series_falls_to_who_is_left(autojump_clock):
 
 
 async def test_a_sick_worker_voids_each_series_once(autojump_clock):
-    """Whatever it is given, it comes back at once; the other plays everything."""
+    """It hands back at once all that it is given; the other plays everything."""
     queue = SeriesQueue(
         iter([block(f"b{n}", 1, 1) for n in range(5)]), workers=2, present=lambda: [ME, OTHER]
     )

@@ -52,7 +52,7 @@ def test_some_are_tried_at_once_and_told_in_their_order():
 
 
 def test_a_core_that_isn_t_there_is_an_error():
-    """Whoever asks gets a reason."""
+    """The caller gets a reason."""
     with pytest.raises(OSError, match="could not be tried"):
         try_cores([max(cores()) + 4096])
 

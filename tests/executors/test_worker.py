@@ -71,7 +71,7 @@ async def test_a_full_pipe_holds_up_no_bot(pipe, autojump_clock):
 
 
 async def test_a_series_end_is_told_at_once_behind_its_matches(pipe):
-    """Whoever feeds the worker waits for it."""
+    """The task that feeds the worker waits for it."""
     out = _Output(pipe[1])
     out.send(played(0))
     out.send(played(1))

@@ -48,7 +48,7 @@ def least(shown, margin, steps=150):
 def test_it_is_the_least_fall_of_the_likelihood_where_the_one_is_not_ahead(
     matches, one, two, lead, error
 ):
-    """Whatever mixture of luck and of forfeits that didn't happen explains it best."""
+    """The least over all mixtures of luck and of forfeits that didn't happen."""
     shown = Forfeits(matches, one, two, Lead(lead, error))
     found = evidence(shown, MARGIN)
     assert found > 0.1

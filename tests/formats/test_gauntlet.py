@@ -47,7 +47,7 @@ def test_a_gauntlet_that_can_t_be_run_is_refused(drawn, entered, settings, words
 
 
 def test_a_hero_whose_author_has_all_other_bots_meets_nobody(drawn, entered):
-    """Who may not meet doesn't."""
+    """Bots that may not meet don't."""
     with pytest.raises(UserError, match="author"):
         made(drawn, entered("abc", "xxx"), same_author=False)
     apart = made(drawn, entered("abc", "xxy"), same_author=False)

@@ -27,7 +27,7 @@ def race(drawn, entered):
 
 
 def met(wave):
-    """Who plays whom in a wave, and how many deals."""
+    """The pairs of a wave, and how many deals each plays."""
     pairs = {}
     for block in wave.blocks():
         specs = block.series[0].matches
@@ -73,7 +73,7 @@ def test_only_groups_that_are_open_play_on(race, shown, checked):
 
 
 def test_all_whose_order_is_open_in_a_group_play_on_not_only_neighbours(race, shown):
-    """Who will be neighbours isn't known yet; a pair that is apart or close needs no more."""
+    """Neighbours aren't known yet; a pair that is apart or close needs no more."""
     made = race()
     first = made.wave((), NoResults())
     results = shown({"a": 4.0, "b": 2.5, "c": 1.0, "d": 0.5})

@@ -223,7 +223,7 @@ def test_a_pair_has_an_end(made, shown, monkeypatch):
     ],
 )
 def test_who_is_withdrawn_has_lost(made, shown, withdrawn, note, verdict):
-    """Whatever the strokes say."""
+    """Its strokes say nothing against that."""
     format_ = made()
     waves = [format_.wave((), NoResults())]
     results = shown({"new": 30.0, "old": 0.0}, withdrawn=withdrawn)

@@ -44,7 +44,7 @@ LASTS_S = 0.3
 that is busy; it isn't broken if that was its end."""
 
 CAP = 10
-"""Whoever gets so far is stopped by the observer, for the machine's sake."""
+"""A program that gets so far is stopped by the observer, for the machine's sake."""
 
 SETTLE_S = 0.3
 """How long a tree is looked at when one of it has said that it is done or was refused: a guard, or
@@ -81,7 +81,7 @@ class Tree:
         self.namespace = ""
         self.folder = bot.folder  # also of a program that has left meanwhile
         self._strangers = set(scene.strangers)
-        """Who was there before the program; a number that is free again is nobody's."""
+        """Processes that were there before the program; a number that is free again is nobody's."""
         deadline = time.monotonic() + scene.attack.seconds
         while not bot.pid and bot.exited is None and time.monotonic() < deadline:
             scene.runner.receive(deadline)
@@ -359,8 +359,8 @@ def ends(scene):
 
 @mock.patch.multiple(allowance, BURST_S=0.3, SHARE=0.02)
 def off_turn(scene):
-    """Who isn't asked leaves the core alone once it has used up its allowance (which is smaller
-    here, so that a loaded machine gives as much). The referee's own overseer looks after it.
+    """A bot that isn't asked leaves the core alone once it has used up its allowance (smaller here,
+    so that a loaded machine gives as much). The referee's own overseer looks after it.
     """
     pid = scene.bot.wait_started(scene.attack.seconds)
     contestant = Contestant(scene.bot.process, Limits())
@@ -445,7 +445,7 @@ def left(scene):
 
 
 def _survivors(scene, tree, bot=None):
-    """Who is left, or keeps the bot's output open, whom a look at /proc may be too slow to see."""
+    """Processes that are left, or keep the bot's output open, which /proc may show too late."""
     if not tree.folder and not tree.namespace:
         return "nobody could be looked for"
     found = tree.pids()

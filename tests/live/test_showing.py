@@ -109,7 +109,7 @@ def test_history_is_thinned(event):
 
 
 def test_history_goes_on_from_fewer_matches(event):
-    """Who is withdrawn may take matches along; a curve that runs back on itself says nothing."""
+    """A withdrawn bot may take matches along; a curve that runs back on itself says nothing."""
     show = EventState(event.event)
     row = SimpleNamespace(rank=1, rank_last=1, sigma_field=2.0)
     for matches in (100, 200, 300, 150, 250):

@@ -13,7 +13,7 @@ ERRORS = 4.0
 
 
 def tables(name):
-    """Who sits where: every pair of policies, and some larger tables."""
+    """Policies by seat: every pair of them, and some larger tables."""
     pairs = list(product(POLICIES, repeat=2))
     larger = [(low, peeker, early), (lots, low, waiter, peeker), (peeker, low, low, early, lots)]
     if name == "four-card-golf":

@@ -218,7 +218,7 @@ async def test_a_bad_transcript_played_by_a_real_process(name, transcripts, tmp_
 
 
 def test_every_kind_of_fault_has_a_transcript(transcripts):
-    """Whatever a bot can be blamed for is shown, in both games what isn't at the start."""
+    """Each fault is shown, and in both games if it isn't one at the start."""
     shown = {transcripts[name][-1][2:] for name in BAD}
     assert {kind.value for kind in FaultKind} == shown
     played = [name.split(".", 1) for name in BAD if not name.startswith("start.")]

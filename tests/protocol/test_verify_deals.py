@@ -236,7 +236,7 @@ def test_a_log_without_a_record_is_found_and_one_that_lacks_some_is_not(folder, 
 
 
 def test_a_changed_card_is_found_though_everything_is_made_to_fit(folder):
-    """Whoever deals other cards can put right all but what follows from the secret."""
+    """A forger of the cards can put right all but what follows from the secret."""
     record = next(read_records(folder))
     forged = msgspec.structs.replace(record, deck="f" * 16)
     forge_line(folder, 1, deck=forged.deck, digest=forged.computed_digest())
@@ -372,7 +372,7 @@ SPELLINGS = {
 
 @pytest.mark.parametrize("change", SPELLINGS.values(), ids=SPELLINGS)
 def test_neither_passes_over_what_stands_in_a_line(change, new, verdict):
-    """Whatever encoding the record would not give is a difference to both."""
+    """Text that encoding the record would not give is a difference to both."""
     path = new / "matches.jsonl"
     lines = path.read_bytes().splitlines(keepends=True)
     body = re.sub(rb',"check":"[0-9a-f]{8}"}\n$', b"}", lines[0])

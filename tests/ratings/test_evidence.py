@@ -89,7 +89,7 @@ def fallen(lab, fell, names="ab", deals=3):
 
 
 def test_forfeits_are_apart_from_strokes(lab):
-    """Who forfeited how many matches, and the lead in all others; both at once are nobody's."""
+    """Forfeited matches by bot, and the lead in all others; both at once are nobody's."""
     event = lab.event("ab", rate_on=ADJUSTED)
     found = fallen(lab, {(0, 0): "a", (0, 1): "a", (1, 0): "b", (2, 1): "ab"}, deals=4)
     shown = Evidence(event, found, {}).forfeits("a", "b")

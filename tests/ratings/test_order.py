@@ -69,7 +69,7 @@ def test_any_order_of_the_log_gives_the_same_bytes(shared_lab, seed, order, seat
 @settings(max_examples=40, deadline=None)
 @given(seed=st.integers(0, 10**6), order=st.randoms(use_true_random=False))
 def test_what_is_told_while_playing_holds_at_the_end(shared_lab, seed, order):
-    """Who is withdrawn on the way is withdrawn in the end, after the same match."""
+    """A bot that is withdrawn on the way is withdrawn in the end, after the same match."""
     blocks, records = made(shared_lab, seed=seed, seats=2, faults=0.15)
     # While playing, attempts come in order: only then is what is told on the way final.
     ranked = sorted(records, key=lambda record: order.random() + record.attempt)

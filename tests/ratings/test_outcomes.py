@@ -30,7 +30,7 @@ def play(lab, names, *rotations):
 
 
 def test_an_event_is_the_sum_over_its_rotations(lab):
-    """Who needs fewer strokes over all rotations wins, however the matches went."""
+    """The bot with fewer strokes over all rotations wins, however the matches went."""
     found = play(lab, "ab", {"totals": {"a": 100, "b": 90}}, {"totals": {"a": 80, "b": 95}})
     assert found.pairs == {("a", "b"): PairCount(first=1)}
     margin = next(iter(found.accounts["a"].margin.values()))

@@ -66,7 +66,7 @@ CASES = [
 
 @pytest.mark.parametrize(("game", "seats", "faults"), CASES)
 def test_a_true_record_comes_out_as_it_was(game, seats, faults):
-    """Whatever became of the match, with an onlooker too."""
+    """Matches that end in every way, with an onlooker too."""
     asked = [(turn, seat) for turn, seat in faults if turn == 0]
     record, settings = played(game, seats, faults)
     assert len(record.faults) >= len(asked)

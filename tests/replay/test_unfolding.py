@@ -129,7 +129,7 @@ def test_luck_by_another_evaluator_is_not_made_up(events):
 
 
 def test_a_playoff_adds_nothing_and_leaves_seats_out(events):
-    """Who does not play has no cards; totals stay those of nine holes."""
+    """A seat that does not play has no cards; totals stay those of nine holes."""
     event = events.event_of("four-card-golf", seats=3, playoff=True, turn_cap=1)
     one = next(events.specs(event))
     for deal in range(200):
@@ -168,7 +168,7 @@ def test_a_forfeiter_is_played_for_unasked(events, game):
 
 
 def test_faults_at_the_start_and_all_at_one_tee_off(events):
-    """Who never started is unasked from turn 0 on; what fell at its first question has a hole
+    """A bot that never started is unasked from turn 0 on; faults at the first question leave a hole
     without steps, and where nobody started there is no hole.
     """
     event = events.event_of("four-card-golf", seats=3)

@@ -1,4 +1,4 @@
-"""Who beats whom beats whom beats the first."""
+"""Cycles: one beats another, who beats a third, who beats the first."""
 
 import itertools
 import random

@@ -50,7 +50,7 @@ def rows(tables):
     ],
 )
 def test_the_settings_are_told(tables, rows, settings, words):
-    """Whatever an event decides by."""
+    """Every setting that an event decides by."""
     assert words in told(tables, rows, **settings)
 
 

@@ -125,7 +125,7 @@ STORM = "a storm of forks"
 )
 @pytest.mark.long("a storm of forks", quick=[kind for kind in TREES if kind != STORM])
 def test_a_frozen_tree_uses_nothing_and_goes_on_when_thawed(root, kind):
-    """Whatever the tree is made of, and again and again."""
+    """Trees of every kind, five times each."""
     pid = root(TREES[kind])
     tree, meter = Freezer(pid), Meter(pid)
     for _ in range(5):

@@ -76,7 +76,7 @@ def test_processes_must_do_for_all_that_are_alive_at_a_time():
 
 
 def test_matches_that_were_asked_for_are_not_made_fewer():
-    """Whoever has named a number is told the one that there is room for."""
+    """A user who has named a number is told the one that there is room for."""
     found = judged(InheritedLimits(tasks=(SharedLimit("there", OWN + 2 * EACH),)), fixed=True)
     assert found.lack.endswith("or lower --tasks, or --jobs to 1")
 

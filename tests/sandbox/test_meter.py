@@ -124,7 +124,7 @@ threading.Thread(target=other).start()
 
 
 def test_a_daemon_is_found_below_the_subreaper(grow):
-    """Who forks twice and begins a session of its own is still in the tree."""
+    """A process that forks twice and begins a session of its own is still in the tree."""
     tree = grow("""
 def leave():
     os.setsid()

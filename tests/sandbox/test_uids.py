@@ -34,7 +34,7 @@ def spawner():
 
 @pytest.mark.parametrize("number", [7, 7 + 4, 7 + 64])
 def test_spawners_whose_numbers_would_give_the_same_have_others(monkeypatch, spawner, number):
-    """Whatever a process number is reduced by."""
+    """By whichever number the process number is reduced."""
     monkeypatch.setattr(uids.os, "getpid", lambda: 7)
     one = spawner()
     first = {one.of(slot) for slot in range(RANGE)}
@@ -109,5 +109,5 @@ def started(spawner, count):
 
 
 def user_of(pid):
-    """Who it runs as, once it is confined."""
+    """The user it runs as, once it is confined."""
     return Path(f"/proc/{pid}").stat().st_uid

@@ -215,7 +215,7 @@ def test_0_means_not_watched(grow):
 
 
 def test_page_tables_count(grow):
-    """Who reads one byte of each 2 MB of a huge mapping holds no page, but 130 MB of tables."""
+    """A read of one byte in each 2 MB of a huge mapping takes no page, but 130 MB of tables."""
     tree = grow("""
 libc.prctl(41, 1, 0, 0, 0)  # no huge pages, which need no tables
 flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | 0x4000  # reserving nothing

@@ -1,4 +1,4 @@
-"""Who was withdrawn or not run: a row, a reason, faults with their lines, matches; no number."""
+"""Bots withdrawn or not run: a row, a reason, faults with their lines, matches; no number."""
 
 import json
 import re
@@ -103,7 +103,7 @@ def test_the_ranking_has_rows_for_all_and_the_index_no_number(its_site):
 
 
 def test_a_career_shows_no_number_of_an_older_site_that_was_none():
-    """Whoever was not rated had rank 0 there, the prior's mu, and a share of 0."""
+    """A bot that was not rated had rank 0 there, the prior's mu, and a share of 0."""
     placed = Placed(
         id="cyd@1", name="cyd", version="1", hash="", page="", rank=0, rank_last=0, mu=25.0,
         sigma=8.333, win=0.0, strokes=0.0, matches=0, note="annulled",

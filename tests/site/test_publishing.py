@@ -61,7 +61,7 @@ def test_a_folder_that_is_no_site_of_ours_is_left_alone(tmp_path, event):
 
 @pytest.mark.parametrize("name", ["assets", "assets/lang", "bots", "rules", "e", "e/event"])
 def test_nothing_is_written_or_removed_through_a_link(tmp_path, published, event, name):
-    """Whoever else can write to a site could have it lead anywhere; what lies there stays."""
+    """Another user who can write to a site could have it lead anywhere; what lies there stays."""
     site, mine = tmp_path / "site", tmp_path / "mine"
     published(event, "--to", site)
     mine.mkdir()

@@ -105,7 +105,7 @@ def test_an_index_that_lags_behind_is_made_good_by_the_log(folder, record):
 
 
 def test_a_damaged_line_is_told_and_not_taken_for_absent(folder):
-    """Who asks for the match in it learns where the damage is."""
+    """A search for the match in it says where the damage is."""
     log = folder / "matches.jsonl"
     whole = log.read_bytes()
     log.write_bytes(whole.replace(b'"p-000004-0"', b'"p-000004-1"'))

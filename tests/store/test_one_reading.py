@@ -87,7 +87,7 @@ READERS = {
 
 @pytest.mark.parametrize("words", READERS.values(), ids=READERS.keys())
 def test_a_command_reads_event_json_once(words, event, tmp_path):
-    """Whatever it does with the folder."""
+    """Every command that reads a folder."""
     names = {"folder": event, "match": match_of(event), "site": tmp_path / "site"}
     found = openings(*(word.format(**names) for word in words))
     assert 1 == found["event.json"]

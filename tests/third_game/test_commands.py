@@ -41,7 +41,7 @@ def test_run_says_that_luck_is_not_measured(third, event):
 
 
 def test_run_without_luck_says_nothing_of_it(third):
-    """Whoever doesn't ask for it isn't told."""
+    """Nothing is said of it where nobody asks for it."""
     folder, done = third.run("unmeasured", "--deals", "1", "--no-luck")
     assert "measure of luck" not in done.stderr
     assert "" == settings_of(folder)["evaluator"]

@@ -119,7 +119,7 @@ def test_ratings_can_be_computed_with_an_event_s_constants(changes, words):
     ],
 )
 def test_a_record_that_has_not_one_value_a_seat_is_refused(changes, words):
-    """Whoever reads a record may index it by seat."""
+    """A reader of the record may index it by seat."""
     assert words in record_fault(replaced(RECORD, **changes), IDS)
 
 

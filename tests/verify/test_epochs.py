@@ -252,7 +252,7 @@ def test_nobody_is_left_out_or_kept_against_the_log(tmp_path, capsys, names, wit
 
 
 def test_an_epoch_that_contradicts_itself_is_none(tmp_path):
-    """Who is left out is one of those before it, and isn't there."""
+    """A bot that is left out is one of those before it, and isn't there."""
     base = read_event(withdrawing(tmp_path / "event"))
 
     def fault(names, withdrawn):

@@ -205,7 +205,7 @@ def test_a_line_is_what_encoding_its_record_gives(change, old, folder):
     ],
 )
 def test_an_event_file_is_what_encoding_its_event_gives(folder, old, new):
-    """Whatever nobody reads in it is a difference."""
+    """Text in it that nothing reads is a difference."""
     write_text(folder, lambda body: body.replace(old, new))
     assert found(folder).startswith("event.json: spelling: expected ")
 

@@ -116,7 +116,7 @@ def test_several_processes_find_the_same(folder, monkeypatch):
 
 
 def test_parts_cover_the_log_and_begin_where_lines_do(folder, monkeypatch):
-    """Whatever their size, a byte or more than there are."""
+    """Parts may have any size: a byte, or more bytes than there are."""
     whole = (folder / "matches.jsonl").read_bytes()
     for size in (1, 100, 5000, len(whole), 10 * len(whole)):
         monkeypatch.setattr("arena.verify.log.PART_BYTES", size)
@@ -444,7 +444,7 @@ def test_an_event_of_wrong_types_is_found(folder):
 
 
 def test_rules_of_another_version_are_not_judged(folder):
-    """Whoever has that version can."""
+    """An arena of that version can."""
     event = read_event(folder)
     restate(folder, settings=replace(event.settings, game_version=7))
     with pytest.raises(UserError, match="played by version 7 of play-nine, this arena has"):

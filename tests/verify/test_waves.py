@@ -186,7 +186,7 @@ def test_no_part_of_a_race_can_be_played_apart(race):
 
 
 def test_a_shard_of_a_race_is_no_shard(tmp_path):
-    """Whoever says so in event.json has changed it."""
+    """An event.json that says so was changed."""
     folder = make(tmp_path / "race", RACE, NAMES, stop_after=5)
     restate(folder, shard="1/2")
     found = difference(folder)
