@@ -10,7 +10,8 @@ from arena.deals import Deals, secret_from_seed
 from arena.games.observer import ObservedGame
 from arena.model import Fault, FaultKind, MatchSpec, SeatUse, Settings
 from arena.referee import Failure, Referee
-from arena.replay.moves import ReplayError, replay_moves, spec_of
+from arena.replay.moves import ReplayError, Witness, replay_moves, spec_of
+from arena.wire.messages import MatchEnd
 
 DEALS = Deals(secret_from_seed("replaying"))
 
@@ -75,6 +76,33 @@ def test_a_true_record_comes_out_as_it_was(game, seats, faults):
     follower = ObservedGame(registry.game(game), lambda _, moved: moves.append(moved.move))
     assert record == again(record, settings, follower)
     assert ",".join(moves) == ",".join(hole.moves for hole in record.holes if hole.moves)
+
+
+class Seen(Witness):
+    """Keeps what it is called with."""
+
+    def __init__(self):
+        self.notices = []
+        self.outcomes = []
+
+    def round(self, referee):
+        self.notices.append(referee.take_notices())
+
+    def outcome(self, referee, seat, fault, move):
+        self.outcomes.append((seat, fault, move))
+
+
+def test_a_witness_sees_each_round_and_each_outcome():
+    """The last question is a fault's; after it the other seat has a notice of the match's end."""
+    record, settings = played("play-nine", 2, [(77, 0)])
+    game, seen = registry.game("play-nine"), Seen()
+    replay_moves(record, game=game, deals=DEALS, settings=settings, witness=seen)
+    assert 77 + 1 == len(seen.notices)
+    assert [1] == [seat for seat, notice in seen.notices[-1] if isinstance(notice, MatchEnd)]
+    *before, last = seen.outcomes
+    assert (0, *record.faults, None) == last
+    moves = ",".join(hole.moves for hole in record.holes if hole.moves)
+    assert moves == ",".join(move for _, _, move in before)
 
 
 def test_a_playoff_comes_out_as_it_was():

@@ -52,9 +52,9 @@ def by_the_rules(event, steps, secret):
             cards[step.seat] = step.cards or cards[step.seat]
             for seat, letters in step.known:
                 known[seat] = letters
+            assert step.reshuffled == (step.move == "draw" and not stock)
             discard = discard if step.discard is None else step.discard
             pile, stock = step.pile or pile, stock if step.stock is None else step.stock
-            assert not (step.reshuffled and step.move != "draw")
             for viewer in told.order:
                 view = hole.view(viewer)
                 assert (discard, pile, stock) == (view.discard, len(view.pile), view.stock)
@@ -91,8 +91,11 @@ def test_steps_are_what_the_rules_make_of_the_moves(events, game, seats):
 
 def test_a_step_says_only_what_its_move_changed(events):
     """Viewers of format 1 keep the rest as it was."""
-    step = Step(seat=1, move="draw", turn=3)
-    assert msgspec.json.encode(step) == b'{"seat":1,"move":"draw","turn":3}'
+    text = b'{"seat":1,"move":"draw","turn":3}'
+    step = msgspec.json.decode(text, type=Step)
+    assert text == msgspec.json.encode(step)
+    assert not any((step.unasked, step.cards, step.known, step.reshuffled, step.ends, step.luck))
+    assert {None} == {step.drawn, step.discard, step.pile, step.stock}
     event = events.event_of()
     assert opened(event, events.play(event, next(events.specs(event))), events.secret).format == 1
 
