@@ -29,6 +29,16 @@ def test_text_fits_its_width(tables, kind, width):
     assert max(wcswidth(line) for line in made.splitlines()) <= width
 
 
+def test_a_matrix_is_shown_from_the_width_that_it_needs(tables):
+    """Names are cut for it there; below, a line says how many columns it needs."""
+    table = tables.eventful()
+    assert "win matrix: needs 43 columns, there are 42" in render(table, "text", width=42)
+    _, _, below = render(table, "text", width=43).partition("won by the row against the")
+    matrix = below.partition("\n\n")[0].splitlines()
+    assert "…" in "".join(matrix)
+    assert max(map(wcswidth, matrix)) <= 43
+
+
 def test_columns_align(tables):
     """The numbers of all rows end in the same column."""
     lines = render(tables.eventful(), "text", width=120).splitlines()
