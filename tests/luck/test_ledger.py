@@ -8,7 +8,9 @@ import pytest
 from arena import luck
 from arena.deals import Deals, secret_from_seed
 from arena.games.observer import ObservedGame
+from arena.games.play_nine import COLUMNS, score_grid
 from arena.luck import read
+from arena.luck.play_nine import BONUS
 from arena.luck.walk import LuckKind
 from arena.model import FaultKind, MatchSpec, Settings, UserError
 from arena.referee import Failure, Referee
@@ -196,3 +198,14 @@ def test_a_record_that_is_not_true_is_refused(name):
     ):
         with pytest.raises(UserError, match="hole 1, played again, comes to another end"):
             luck.sums(changed(record, **fields), **named)
+
+
+@pytest.mark.parametrize("many", range(4))
+def test_one_more_matched_column_adds_what_the_game_says(many):
+    """In hundredths of a stroke, beside columns that sum to 1 and don't match."""
+
+    def scored(matched):
+        beside = COLUMNS - matched
+        return score_grid([7] * matched + [0] * beside + [7] * matched + [1] * beside)
+
+    assert BONUS[many] == 100 * (scored(many + 1) - (scored(many) - 1))
