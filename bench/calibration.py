@@ -1,7 +1,7 @@
 """Do the ratings keep what they claim? Fields whose strengths are known, simulated.
 
     python bench/calibration.py                    all of it, some ten minutes on one core
-    python bench/calibration.py races --runs 100   a part: results, strokes, races, trials,
+    python bench/calibration.py races --runs 100   a part: results, strokes, races, large, trials,
                                                    forfeits, skewed, no-worse, looks, series
 
 Nothing is played: rated deals are drawn, and go as sums into the arena's own classes (`fit`,
@@ -23,8 +23,9 @@ import statistics
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-import msgspec
 import numpy as np
+from msgspec import UNSET
+from msgspec.structs import replace
 
 from arena.audit.rated_deals import RatedDeal
 from arena.audit.rotations import Rotations
@@ -392,7 +393,6 @@ def races(runs: int, *, size: int = 12) -> None:
         *(
             "field",
             "differences",
-            "deals at first",
             "neighbours wrongly apart, ever, %",
             "at the end, %",
             "any two, %",
@@ -400,9 +400,9 @@ def races(runs: int, *, size: int = 12) -> None:
         ),
         *("95 % cover", "matches", "waves"),
     )
-    for (told, field), tails, deals in itertools.product(fields(size).items(), [False, True], [10]):
+    for (told, field), tails in itertools.product(fields(size).items(), [False, True]):
         done = [
-            Raced(field, Chance((3, size, deals, run, tails), tails=tails), size=size, deals=deals)
+            Raced(field, Chance((3, size, 10, run, tails), tails=tails), size=size, deals=10)
             for run in range(runs)
         ]
         pairs = [pair for race in done for pair in race.neighbours()]
@@ -410,7 +410,6 @@ def races(runs: int, *, size: int = 12) -> None:
         row(
             told,
             "t(5)" if tails else "Gaussian",
-            deals,
             percent(sum(race.ever_wrong for race in done), runs),
             percent(sum(race.wrong() for race in done), runs),
             percent(sum(race.wrong_somewhere() for race in done), runs),
@@ -421,15 +420,36 @@ def races(runs: int, *, size: int = 12) -> None:
         )
 
 
+def large(runs: int) -> None:
+    """Races of many: warm-ups in which every pair plays ten deals, and that are spread."""
+    head(
+        "Races of many, strengths with a deviation of 20 strokes",
+        *("bots", "warm-up", "of it matches", "neighbours wrongly apart, ever, %", "matches"),
+    )
+    for size, racing in itertools.product((30, 60, 120), (replace(RACING, spread=UNSET), RACING)):
+        drawn = fields(size)["drawn, deviation 20"]
+        done = [
+            Raced(drawn, Chance((6, size, run)), size=size, deals=10, racing=racing)
+            for run in range(runs)
+        ]
+        row(
+            size,
+            "every pair" if racing.spread is UNSET else f"{racing.spread} others",
+            f"{done[0].waves[0].matches:,}",
+            percent(sum(race.ever_wrong for race in done), runs),
+            f"{statistics.median(race.matches for race in done):,.0f}",
+        )
+
+
 def looks(runs: int) -> None:
     """Error rates over all looks, where there is most to err about; with bounds that hold at all,
-    and at ten.
+    and at ten. In the warm-up a bot plays so many deals; at ten looks so many against each other.
     """
     cases = [(2, 5, "all equal"), (2, 10, "all equal"), (2, 25, "all equal"), (3, 10, "all equal")]
     cases += [
         (size, 10, f"pairs of equals, {apart} apart") for size in (4, 12) for apart in (8, 30)
     ]
-    shown = (f"{size} bots, {deals} deals at first, {told}" for size, deals, told in cases)
+    shown = (f"{size} bots, warm-up of {deals}, {told}" for size, deals, told in cases)
     head("Races that ever tell neighbours apart wrongly, %, and their matches", "rule", *shown)
     rules = {"ten looks, waves of a half": OLDER, "every look, waves of a fifth": RACING}
     for rule, racing in rules.items():
@@ -441,7 +461,7 @@ def looks(runs: int) -> None:
                     Chance((4, size, deals, run)),
                     size=size,
                     deals=deals,
-                    racing=racing,
+                    racing=racing if racing is OLDER else replace(racing, spread=deals),
                 )
                 for run in range(runs)
             ]
@@ -563,7 +583,7 @@ def forfeits(runs: int) -> None:
             continue
         cells: list[str] = []
         for asked in (COMPARED, BEFORE):
-            test = msgspec.structs.replace(asked, alpha=rate, beta=rate)
+            test = replace(asked, alpha=rate, beta=rate)
             done = [
                 forfeited(test, rare, sd, np.random.default_rng((7, int(sd), run)))
                 for run in range(runs)
@@ -587,7 +607,7 @@ def trials(runs: int) -> None:
     for rate, tails, sd in itertools.product([0.05, 0.01], [False, True], [5.0, 9.0, 15.0, 25.0]):
         found = {}
         for lead in (0.0, 2.0, 5.0):
-            test = msgspec.structs.replace(COMPARED, alpha=rate, beta=rate)
+            test = replace(COMPARED, alpha=rate, beta=rate)
             found[lead] = [
                 tried(test, lead, sd, Chance((5, int(sd), int(lead), run, tails), tails=tails))
                 for run in range(runs if lead < 5 else runs // 4)
@@ -790,6 +810,7 @@ PARTS: Mapping[str, tuple[Callable[[int], None], int]] = {
     "results": (results, 1000),
     "strokes": (strokes, 1000),
     "races": (races, 400),
+    "large": (large, 10),
     "trials": (trials, 1500),
     "forfeits": (forfeits, 1000),
     "skewed": (skewed, 1000),

@@ -267,7 +267,7 @@ event_options = flags(
         text="Only BOT, by name or path, meets all others; can be given again.",
         multiple=True,
     ),
-    switch("--until-resolved", "Race: after --deals for every pair, only where the order is open."),
+    switch("--until-resolved", "Race: after a short warm-up, only where the order is open."),
     option("--budget N", POSITIVE, "Of a race: matches at most."),
     option(
         "--close STROKES",

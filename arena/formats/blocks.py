@@ -1,17 +1,19 @@
 """Cut the deals of tables into blocks of series: all formats share this.
 
-A table's deals are cut into chunks of one series each, counted from the table's first deal. A block
-has one series for each rotation of a chunk. Which rotation of a deal is played in which series is
-drawn by lot, and so is the order in which a series plays its deals (without `deal_order`: by
-number), so that a place in the series doesn't tell which deal of an earlier series comes again.
-Specs in a wave are ordered by chunk, table, series, place in the series: a wave that is stopped
-early has played every table about equally often.
+A table's deals are cut into chunks of one series each, counted from the table's first deal; the
+first chunk may be shorter than the others, as the warm-up of a race is. A block has one series for
+each rotation of a chunk. Which rotation of a deal is played in which series is drawn by lot, and so
+is the order in which a series plays its deals (without `deal_order`: by number), so that a place in
+the series doesn't tell which deal of an earlier series comes again. Specs in a wave are ordered by
+chunk, table, series, place in the series: a wave that is stopped early has played every table about
+equally often.
 
 Invariant: a pure function of settings, tables and secret; where a deal's chunk begins depends on
 nothing but the deal.
 """
 
 import functools
+import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from arena.deals import Deals
@@ -33,10 +35,17 @@ MOST_MATCHES = 5_000_000  # a walk along so many takes a minute; an event.json m
 
 class Dealing:
     def __init__(
-        self, settings: Settings, tables: Iterable[Table], deals: Deals, *, chunk: int | None = None
+        self,
+        settings: Settings,
+        tables: Iterable[Table],
+        deals: Deals,
+        *,
+        chunk: int | None = None,
+        first: int | None = None,
     ) -> None:
         self.chunk = chunk or min(settings.series, settings.deals)
-        """Deals of a chunk; only the last may have fewer."""
+        """Deals of a chunk; only the first and the last may have fewer."""
+        self._first = first or self.chunk
         self.seats = settings.seats
         self.pairings: Mapping[str, Table] = dict(
             sorted((pairing_id(table), table) for table in tables)
@@ -49,9 +58,9 @@ class Dealing:
 
     def wave(self, deals: Mapping[str, range], *, more: int = 0, note: str = "") -> Wave:
         """A wave of these deals, whole chunks but for a table's last, or `find` would be wrong."""
-        if astray := [name for name, some in deals.items() if some.start % self.chunk]:
-            start = deals[astray[0]].start
-            raise ValueError(f"deals from {start} on begin within a chunk of {self.chunk}")
+        for some in deals.values():
+            if some.start != self._begin(some.start):
+                raise ValueError(f"deals from {some.start} on begin within a chunk of {self.chunk}")
         matches = self.seats * sum(map(len, deals.values()))
         if matches > MOST_MATCHES:
             raise UserError(
@@ -78,8 +87,7 @@ class Dealing:
         table = self.pairings.get(pairing)
         if table is None or not 0 <= deal < most or not 0 <= rotation < self.seats:
             return None
-        first = deal - deal % self.chunk
-        deals = range(first, min(first + self.chunk, most))
+        deals = self._chunk(self._begin(deal), most)
         place = self._deals.rotations(pairing, deal, self.seats).index(rotation)
         before = deals.start * self.seats * len(self.pairings)
         before += (self._places[pairing] * self.seats + place) * len(deals)
@@ -102,10 +110,23 @@ class Dealing:
     def _places(self) -> dict[str, int]:
         return {pairing: place for place, pairing in enumerate(self.pairings)}
 
+    def _begin(self, deal: int) -> int:
+        """The first deal of its chunk."""
+        return deal - (deal - self._first) % self.chunk if deal >= self._first else 0
+
+    def _chunk(self, begin: int, stop: int) -> range:
+        return range(begin, min(begin + self.chunk if begin else self._first, stop))
+
+    def _chunks(self, deals: range) -> Iterator[range]:
+        while deals:
+            chunk = self._chunk(deals.start, deals.stop)
+            yield chunk
+            deals = deals[len(chunk) :]
+
     def _blocks(self, deals: Mapping[str, range]) -> Iterator[Block]:
-        for first in range(0, max(map(len, deals.values()), default=0), self.chunk):
-            for pairing, some in deals.items():
-                if chunk := some[first : first + self.chunk]:
+        for row in itertools.zip_longest(*map(self._chunks, deals.values())):
+            for pairing, chunk in zip(deals, row, strict=True):
+                if chunk:
                     yield self._block(pairing, chunk)
 
     def _block(self, pairing: str, deals: range) -> Block:

@@ -1,22 +1,25 @@
 """Racing: play on only where the order is still open.
 
-Theory of operation. The first wave is a warm-up: every pair plays the event's deals. After each
-wave the field is put in order, and cut wherever all above are separated from all below: by more
-standard errors than chance alone makes, for all neighbours whose order is open and all looks
-together. The bots between two cuts are a group. In a group of more than one whose neighbours aren't
-all separated or shown to be close, each pair whose order is open plays on: `growth` times as many
-deals as it has played. Two that may not meet play on against a third that both may meet, the
-nearest in the order. The event is over when no group is open, or when the rest of the budget is too
-small for any pair.
+Theory of operation. The first wave is a warm-up: a bot meets `spread` others, or all where there
+are no more, and plays at least so many deals. After each wave the field is put in order, and cut
+wherever all above are separated from all below: by more standard errors than chance alone makes,
+for all neighbours whose order is open and all looks together. The bots between two cuts are a
+group. In a group of more than one whose neighbours aren't all separated or shown to be close, each
+pair whose order is open plays on, `growth` times as many deals as it has played; a bot against the
+`spread` nearest in the order at most. Two that may not meet play on against a third that both may
+meet, the nearest in the order. The event is over when no group is open, or when the rest of the
+budget is too small for any pair.
 
 The bounds hold at every look, however many waves there are (`arena.ratings.separation`). The
-constants are in the event's settings, since a race is decided again long after it was played.
+constants are in the event's settings, since a race is decided again long after it was played. Races
+of older arenas have no `spread`: in their warm-up every pair plays the event's deals.
 
 Invariant: a wave is a function of the waves before it and of what they have shown.
 """
 
 import itertools
 import math
+from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from msgspec import UNSET
@@ -25,7 +28,7 @@ from msgspec.structs import replace
 from arena.deals import Deals
 from arena.formats import Format
 from arena.formats.blocks import MOST_MATCHES, Dealing
-from arena.formats.tables import all_tables, field_of
+from arena.formats.tables import all_tables, balanced_tables, field_of
 from arena.model import Entrant, RaceSettings, Settings, UserError
 from arena.schedule import Lead, ScheduleEnd, Wave, WaveResults, step_down
 
@@ -35,13 +38,17 @@ MOST_DEALS = 100_000  # of one pair: they tell even a tenth of a stroke
 _EARLIER = 3
 _LEAST_CLOSE = 0.5
 
+# As many as there are in most fields.
+_SPREAD = 10
+_LEAST_WARM_UP = 2  # deals of a pair: of one alone there is no variance
+
 
 def refuse_small_budget(settings: Settings, bots: int) -> None:
     """UserError if the budget is too small for the warm-up of so many bots that may all meet."""
     racing = settings.racing
-    if racing and racing.budget and settings.same_author:
-        _, warm_up = _warm_up(settings)
-        _refuse_below(racing.budget, warm_up, 2 * warm_up * math.comb(bots, 2))
+    if racing and racing.budget and settings.same_author and bots > 1:
+        _, _, warm_up = _warm_up(settings, bots)
+        _refuse_below(racing.budget, warm_up, 2 * warm_up * _warm_up_pairs(racing, bots))
 
 
 def _refuse_below(budget: int, warm_up: int, matches: int) -> None:
@@ -49,15 +56,26 @@ def _refuse_below(budget: int, warm_up: int, matches: int) -> None:
         deals = "1 deal" if warm_up == 1 else f"{warm_up} deals"
         raise UserError(
             f"--budget {budget}: the warm-up alone, {deals} for each pair, has "
-            f"{matches} matches; choose a larger budget or fewer --deals"
+            f"{matches} matches; choose a larger budget or fewer bots"
         )
 
 
-def _warm_up(settings: Settings) -> tuple[int, int]:
-    """Deals of a chunk, and of the warm-up, which ends where a chunk does."""
+def _warm_up(settings: Settings, bots: int) -> tuple[int, int, int]:
+    """Deals of a chunk, of the first one, and of a pair's warm-up, which ends with a chunk."""
     # As few series as can be, and of one length: later waves go on where chunks end.
     chunk = -(-settings.deals // -(-settings.deals // settings.series))
-    return chunk, min(MOST_DEALS, -(-settings.deals // chunk) * chunk)
+    spread = settings.racing.spread if settings.racing else UNSET
+    warm_up = settings.deals
+    if spread is not UNSET:
+        warm_up = max(_LEAST_WARM_UP, -(-spread // (bots - 1)))
+        if warm_up <= chunk:
+            return chunk, warm_up, warm_up
+    return chunk, chunk, min(MOST_DEALS, -(-warm_up // chunk) * chunk)
+
+
+def _warm_up_pairs(racing: RaceSettings, bots: int) -> int:
+    pairs = math.comb(bots, 2)
+    return pairs if racing.spread is UNSET else min(pairs, -(-bots * racing.spread // 2))
 
 
 class Race(Format):
@@ -68,7 +86,11 @@ class Race(Format):
     @staticmethod
     def stated(options: RaceSettings) -> RaceSettings:
         mixture = max(options.close, _LEAST_CLOSE) / _EARLIER
-        return replace(options, mixture=mixture if options.mixture is UNSET else options.mixture)
+        return replace(
+            options,
+            mixture=mixture if options.mixture is UNSET else options.mixture,
+            spread=_SPREAD if options.spread is UNSET else options.spread,
+        )
 
     def __init__(self, settings: Settings, entrants: Sequence[Entrant], deals: Deals) -> None:
         if settings.seats != 2:
@@ -83,14 +105,19 @@ class Race(Format):
             )
         field = field_of(settings, entrants)
         self._entrants = len(field)
-        chunk, warm_up = _warm_up(settings)
-        self._dealing = Dealing(settings, all_tables(settings, field), deals, chunk=chunk)
-        if not self._dealing.pairings:
+        chunk, first, warm_up = _warm_up(settings, len(field))
+        tables = all_tables(settings, field)
+        self._dealing = Dealing(settings, tables, deals, chunk=chunk, first=first)
+        if not tables:
             raise UserError("with --no-same-author none of these bots may meet")
         self._seated = {frozenset(table): name for name, table in self._dealing.pairings.items()}
-        self._first = self._dealing.wave(
-            dict.fromkeys(self._dealing.pairings, range(warm_up)), note="warm-up: every pair"
-        )
+        note = "warm-up: every pair"
+        if (pairs := _warm_up_pairs(self._racing, len(field))) < len(tables):
+            tables = balanced_tables(replace(settings, tables=pairs), field, deals)
+            note = f"warm-up: every bot against {self._racing.spread} others"
+        names = sorted(self._seated[frozenset(table)] for table in tables)
+        self._first = self._dealing.wave(dict.fromkeys(names, range(warm_up)), note=note)
+        self._warm_up = warm_up
         self._budget = self._racing.budget or MOST_MATCHES
         _refuse_below(self._budget, warm_up, self._first.matches)
 
@@ -103,7 +130,8 @@ class Race(Format):
             waves = "one wave" if len(before) == 1 else f"{len(before)} waves"
             return ScheduleEnd(f"all neighbours told apart or shown to be close, in {waves}")
         played, note = _played(before), standing.open_note()
-        chosen = {name for pair in pairs for name in self._through(pair, standing.order)}
+        nearest = self._nearest(pairs, standing.order)
+        chosen = {name for pair in nearest for name in self._through(pair, standing.order)}
         deals = {name: some for name in sorted(chosen) if (some := self._more(played[name]))}
         if not deals:
             return ScheduleEnd(f"nobody can be told apart by playing on, with {note}")
@@ -111,9 +139,23 @@ class Race(Format):
         deals = self._within(left, deals)
         if not deals:
             return ScheduleEnd(f"the budget of {self._budget} matches, with {note}")
-        likely = standing.likely(pairs, {pair: played[n] for pair, n in self._seated.items()})
+        likely = standing.likely(
+            pairs, {pair: played.get(n, 0) for pair, n in self._seated.items()}
+        )
         more = min(likely, left) - 2 * sum(map(len, deals.values()))
         return self._dealing.wave(deals, more=max(0, more), note=note)
+
+    def _nearest(
+        self, pairs: Sequence[tuple[str, str]], order: Sequence[str]
+    ) -> Iterator[tuple[str, str]]:
+        """Of these pairs, for each bot as many as it may meet in one wave."""
+        most = len(order) if self._racing.spread is UNSET else self._racing.spread
+        place = {entrant: number for number, entrant in enumerate(order)}
+        met: Counter[str] = Counter()
+        for pair in sorted(pairs, key=lambda pair: place[pair[1]] - place[pair[0]]):
+            if all(met[entrant] < most for entrant in pair):
+                met.update(pair)
+                yield pair
 
     def _through(self, pair: tuple[str, str], order: Sequence[str]) -> list[str]:
         """The pairings that tell two apart: their own, or theirs with a third bot."""
@@ -136,15 +178,17 @@ class Race(Format):
 
     def _more(self, played: int) -> range:
         """The next deals of a pair, in whole chunks; none after the last."""
+        if not played:
+            return range(self._warm_up)
         chunks = max(1, round(self._racing.growth * played / self._dealing.chunk))
         return range(played, min(MOST_DEALS, played + chunks * self._dealing.chunk))
 
 
-def _played(waves: Sequence[Wave]) -> dict[str, int]:
+def _played(waves: Sequence[Wave]) -> Counter[str]:
     """Deals played by pairing: each wave goes on where the one before it ended."""
-    played: dict[str, int] = {}
+    played: Counter[str] = Counter()
     for wave in waves:
-        played.update((pairing, deals.stop) for pairing, deals in wave.deals.items())
+        played.update({name: len(deals) for name, deals in wave.deals.items()})
     return played
 
 

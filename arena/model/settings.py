@@ -78,7 +78,7 @@ class RatingSettings(Frozen, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 
 
 class RaceSettings(Frozen, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Which pairs of a race play on, and when it is over. The event's `deals` are its warm-up."""
+    """Which pairs of a race play on, and when it is over. They do so by the event's `deals`."""
 
     close: Annotated[float, Meta(ge=0, le=1000)] = 2.0
     """Strokes a match: neighbours shown to differ by less needn't be told apart."""
@@ -90,6 +90,10 @@ class RaceSettings(Frozen, frozen=True, kw_only=True, forbid_unknown_fields=True
     mixture: Annotated[float, Meta(gt=0, le=1000)] | UnsetType = UNSET
     """Bounds hold at every look, and are the narrowest at a lead with an error of so many strokes.
     Absent: they hold at `looks`, as in events of older arenas."""
+    spread: Annotated[int, Meta(ge=1, le=500)] | UnsetType = UNSET
+    """A bot meets at most so many others in a wave; in the warm-up so many, or all, and plays at
+    least so many deals. Absent: all, and every pair plays the event's deals in the warm-up, as in
+    events of older arenas."""
 
 
 class TrialSettings(Frozen, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -141,6 +141,8 @@ def _game(settings: Settings) -> str:
     single = settings.format == "single"
     many = "1 deal" if settings.deals == 1 else f"{settings.deals} deals"
     begin = " to begin with" if settings.racing or settings.trial else ""
+    if settings.racing and settings.racing.spread is not UNSET:
+        begin = f" at a time, {settings.racing.spread} a bot or more to begin with"
     parts = [
         settings.game,
         f"{settings.seats} seats",

@@ -57,6 +57,26 @@ def test_a_deal_is_in_the_same_series_whatever_wave_it_is_in(drawn):
     assert whole == parts
 
 
+def test_a_first_chunk_may_be_shorter_and_all_is_found_where_it_was_played(drawn, checked):
+    made = Dealing(Settings(game="play-nine"), TABLES, drawn, chunk=5, first=2)
+    one, two, _ = made.pairings
+    waves = [made.wave({one: range(2), two: range(7)}), made.wave({one: range(2, 12)})]
+    blocks = [(b.id, len(b.series[0].matches)) for wave in waves for b in wave.blocks()]
+    assert [
+        (f"{one}-000000", 2),
+        (f"{two}-000000", 2),
+        (f"{two}-000002", 5),
+        (f"{one}-000002", 5),
+        (f"{one}-000007", 5),
+    ] == blocks
+    made.find_ = made.find
+    made.find = lambda *spec: made.find_(*spec, most=12)
+    checked(made, waves)
+    for begin in (1, 5):
+        with pytest.raises(ValueError, match=f"deals from {begin} on begin within a chunk of 5"):
+            made.wave({one: range(begin, 12)})
+
+
 def test_no_place_is_two_matches(drawn):
     """Every match of a table, the last chunk's too, has a number of its own."""
     made = dealing(drawn, deals=10, series=4)

@@ -34,7 +34,7 @@ def test_texts_become_values_that_the_settings_hold_and_give_back():
 def test_older_formats_keep_their_own_member_of_the_settings():
     """So that event.json stays what it was."""
     kind = registry.format_class("racing")
-    raced = RaceSettings(close=1.5, mixture=0.5)
+    raced = RaceSettings(close=1.5, mixture=0.5, spread=10)
     assert {"racing": raced} == settings_members(kind, "racing", {"close": "1.5"})
     assert settings_members(kind, "racing", {"close": 0, "mixture": 3})["racing"].mixture == 3
     trial = registry.format_class("trial")

@@ -60,6 +60,48 @@ def test_the_warm_up_is_cut_into_series_of_one_length(race, deals, series, chunk
     assert {chunk} == {len(b.series[0].matches) for b in first.blocks()}
 
 
+@pytest.mark.parametrize(
+    ("bots", "deals", "series", "pairs", "warm_up"),
+    [
+        (2, 10, 25, 1, 10),
+        (2, 4, 25, 1, 12),
+        (2, 10, 1, 1, 10),
+        (4, 10, 25, 6, 4),
+        (11, 10, 25, 55, 2),
+        (11, 10, 1, 55, 2),
+        (14, 10, 25, 70, 2),
+    ],
+)
+def test_a_warm_up_is_spread_over_the_field(
+    race, shown, checked, bots, deals, series, pairs, warm_up
+):
+    """Ten deals a bot at least, against ten others where there are so many; then whole series."""
+    names = "abcdefghijklmn"[:bots]
+    made = race(names, deals=deals, series=series, racing=RaceSettings(spread=10))
+    waves = [made.wave((), NoResults())]
+    assert [warm_up] * pairs == list(met(waves[0]).values())
+    assert all(len(s.matches) <= series for b in waves[0].blocks() for s in b.series)
+    others = {name: sum(name in pair for pair in met(waves[0])) for name in names}
+    assert {min(10, bots - 1)} == set(others.values())
+    every = "every pair" if bots < 12 else "every bot against 10 others"
+    assert f"warm-up: {every}" == waves[0].note
+    for _ in range(3):
+        waves.append(made.wave(waves, shown(dict.fromkeys(names, 0.0))))
+        assert all(sum(name in pair for pair in met(waves[-1])) <= 10 for name in names)
+    checked(made, waves)
+
+
+def test_in_a_large_field_open_pairs_play_on_the_nearest_first(race, shown):
+    """A bot meets so many others in a wave at most; those it hasn't met begin as in the warm-up."""
+    made = race("abcdef", deals=6, racing=RaceSettings(spread=2))
+    first = made.wave((), NoResults())
+    assert {2} == {sum(name in pair for pair in met(first)) for name in "abcdef"}
+    strengths = {name: -0.1 * place for place, name in enumerate("abcdef")}
+    second = met(made.wave([first], shown(strengths)))
+    assert set(second) == {"ab", "bc", "cd", "de", "ef", "af"}
+    assert all(deals == (6 if pair in met(first) else 2) for pair, deals in second.items())
+
+
 def test_only_groups_that_are_open_play_on(race, shown, checked):
     """Those who are cut off from all others by their results have met enough."""
     made = race("abcde")
@@ -252,3 +294,11 @@ def test_a_budget_is_held_against_the_number_of_bots(budget, bots, same_author, 
     )
     with expected:
         refuse_small_budget(settings, bots)
+
+
+def test_a_budget_is_held_against_a_warm_up_that_is_spread():
+    settings = Settings(game="play-nine", racing=RaceSettings(budget=1199, spread=10))
+    with pytest.raises(UserError, match="2 deals for each pair, has 1200 matches"):
+        refuse_small_budget(settings, 60)
+    refuse_small_budget(settings, 1)
+    refuse_small_budget(settings, 59)
