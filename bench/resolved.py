@@ -1,7 +1,7 @@
 """How many matches to a resolved ranking: plain round robins of wins and losses, and a race.
 
     arena run example_bots/{strong,expectimax,...} --deals 100 --seed resolved --out LOG
-    python bench/resolved.py LOG [--times 200] [--without BOT] [--deals 10]
+    python bench/resolved.py LOG [--times 200] [--without BOT] [--spread 10] [--deals 10]
 
 A log that was really played is drawn from again and again, with replacement: a plain round robin
 draws single matches on deals of their own and sees who won; the race is `arena.formats.race`
@@ -171,7 +171,10 @@ def main() -> None:
     parser.add_argument("log", type=Path)
     parser.add_argument("--times", type=int, default=200)
     parser.add_argument("--without", action="append", default=[], metavar="BOT")
-    parser.add_argument("--deals", type=int, default=10, help="of the race's warm-up")
+    parser.add_argument("--deals", type=int, default=10, help="by which pairs play on")
+    parser.add_argument(
+        "--spread", type=int, default=10, help="of the warm-up; 0: all pairs play --deals"
+    )
     options = parser.parse_args()
     event, pools = pools_of(options.log, options.without)
     bots = sorted({bot for pair in pools for bot in pair})
@@ -182,7 +185,9 @@ def main() -> None:
         rate_on=ADJUSTED,
         deals=options.deals,
         tables=None,
-        racing=Race.stated(RaceSettings(close=CLOSE)),
+        racing=msgspec.structs.replace(
+            Race.stated(RaceSettings(close=CLOSE)), spread=options.spread or msgspec.UNSET
+        ),
         evaluator=luck.evaluator_name(registry.game(event.settings.game)),
     )
     event = msgspec.structs.replace(event, settings=settings, entrants=entrants)

@@ -76,7 +76,15 @@ async def serve(input_pipe: int, output_pipe: int) -> None:
                     with suppress(HostError):  # one trouble is enough
                         await stack.aclose()
                 crowded = _crowded(pipes) if job.try_core and pipes is not None else None
-                out.send(job.end(trouble, bug=bug, crowded=crowded))
+                out.send(
+                    SeriesEnd(
+                        series=job.series.id,
+                        attempt=job.attempt,
+                        trouble=trouble,
+                        bug=bug,
+                        crowded=crowded,
+                    )
+                )
 
 
 def _crowded(pipes: Pipes) -> bool:

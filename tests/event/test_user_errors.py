@@ -110,7 +110,7 @@ def test_a_race_s_dry_run_says_that_it_is_the_beginning(arena, bot):
     """How long it takes depends on results; how long at most, on its budget."""
     ask = ["--until-resolved", "--deals", "1", "--budget", "60", "--no-luck", "--dry-run"]
     done = arena("run", bot("ann"), bot("bob"), *ask)
-    assert "2 matches to begin with; what follows depends on results, 60 matches at most" in (
+    assert "20 matches to begin with; what follows depends on results, 60 matches at most" in (
         done.stdout
     )
     assert "rates on results and needs many more matches" in done.stderr
@@ -172,9 +172,9 @@ def test_a_budget_that_can_not_do_is_refused_before_bots_are_read(bot, refused, 
     cache = Path(environment["XDG_CACHE_HOME"])
     before = sorted(cache.rglob("*"))
     ask = ("--until-resolved", "--deals", "1", "--sandbox", "none", "--out", "out")
-    told = refused("run", *bots, *ask, "--budget", "19")
-    assert "--budget 19: the warm-up alone, 1 deal for each pair, has 20 matches" in told
-    assert told == refused("prepare", *bots, *ask, "--budget", "19")
+    told = refused("run", *bots, *ask, "--budget", "59")
+    assert "--budget 59: the warm-up alone, 3 deals for each pair, has 60 matches" in told
+    assert told == refused("prepare", *bots, *ask, "--budget", "59")
     assert before == sorted(cache.rglob("*"))
     optional = bot("may-be-left-out", optional=True)
     assert count_bots([*bots, bots[0], optional, cache, cache / "nowhere"]) == 5
