@@ -45,9 +45,14 @@ def compare_bots(
             if one.hash == other.hash:
                 # The same content can't be better, and matches would show it only by chance.
                 return Comparison(old=one, new=other)
-        sandbox, jobs, way_out = run.sandbox, run.jobs, "a comparison needs both"
         workshop = Workshop(
-            settings, notify, folder, sandbox=sandbox, jobs=jobs, flags=SETTINGS, way_out=way_out
+            settings,
+            notify,
+            folder,
+            sandbox=run.sandbox,
+            jobs=run.jobs,
+            flags=SETTINGS,
+            way_out="a comparison needs both",
         )
         entered = new_event(roster, workshop, lambda _: settings, seed=options.seed)
         outcome = play_new(entered, folder, session)

@@ -97,8 +97,14 @@ def _spec(bots: Sequence[Path | Policy], deal: int, ready: Iterable[Bot] = ()) -
         if not isinstance(bot, Path):
             name = getattr(bot, "__name__", type(bot).__name__).strip("<>")
             seats.insert(seat, f"{name}@{seat}")
-    same = {"id": match_id(PAIRING, deal, 0), "series": PAIRING, "pairing": PAIRING}
-    return MatchSpec(**same, deal=deal, rotation=0, seats=tuple(seats))
+    return MatchSpec(
+        id=match_id(PAIRING, deal, 0),
+        series=PAIRING,
+        pairing=PAIRING,
+        deal=deal,
+        rotation=0,
+        seats=tuple(seats),
+    )
 
 
 def _play(

@@ -111,7 +111,9 @@ class Page:
 
     async def begin(self, desk: Desk, commitment: str) -> None:
         self._match += 1
-        self._desk, self._commitment, self._kept = desk, commitment, ""
+        self._desk = desk
+        self._commitment = commitment
+        self._kept = ""
         self._looked = (0, 0)
         self._publish()
 

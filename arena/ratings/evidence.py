@@ -36,7 +36,8 @@ class Evidence:
 
     def __init__(self, event: Event, tally: Tally, withdrawn: Mapping[str, Withdrawal]) -> None:
         self.withdrawn = frozenset(withdrawn)
-        self._event, self._settings = event, event.settings
+        self._event = event
+        self._settings = event.settings
         self._tally = tally
         annulled = {entrant for entrant, out in withdrawn.items() if out.annulled}
         if annulled:

@@ -219,7 +219,8 @@ class _Model(msgspec.Struct, frozen=True):
         return value, slope, curvature
 
     def height(self, pair: _Pair, difference: float) -> float:
-        x, margin, value = difference / self.scale, self.margin, 0.0
+        x, margin = difference / self.scale, self.margin
+        value = 0.0
         if pair.wins:
             value += pair.wins * normal.log_cdf(x - margin)
         if pair.losses:
@@ -230,7 +231,8 @@ class _Model(msgspec.Struct, frozen=True):
 
     def outcomes(self, pair: _Pair, difference: float) -> tuple[float, float, float]:
         """Log-likelihood of a pair's counts, its slope and its negated curvature."""
-        x, margin, value, tilt, bend = difference / self.scale, self.margin, 0.0, 0.0, 0.0
+        x, margin = difference / self.scale, self.margin
+        value = tilt = bend = 0.0
         for count, sign in ((pair.wins, 1), (pair.losses, -1)):
             if count:
                 y = sign * x - margin

@@ -45,8 +45,12 @@ class Counting:
         """`judge` makes what the schedule decides from. `rated` is called for each rated deal when
         all before it have been counted, `decided` for each wave. `apart`: it is a shard's schedule.
         """
-        self._schedule, self._settings, self._apart = schedule, settings, apart
-        self._judge, self._rated, self._decided = judge, rated, decided
+        self._schedule = schedule
+        self._settings = settings
+        self._judge = judge
+        self._rated = rated
+        self._decided = decided
+        self._apart = apart
         self._reported = self._reported_waves = 0
         self._archive = Archive()
         self._begin()

@@ -90,7 +90,9 @@ class raw_env(AECEnv, EzPickle):  # noqa: N801 - PettingZoo's name for it
         if render_mode not in (None, *self.metadata["render_modes"]):
             raise ValueError(f"render_mode is {render_mode!r}; there are: human, ansi")
         self.render_mode = render_mode
-        self._seats, self._holes, self._reward = seats, holes, reward
+        self._seats = seats
+        self._holes = holes
+        self._reward = reward
         self._turn_cap = turn_cap or self._game.turn_cap
         self.possible_agents = [f"seat_{seat}" for seat in range(seats)]
         self._seat_of = {agent: seat for seat, agent in enumerate(self.possible_agents)}

@@ -62,8 +62,10 @@ class Seat:
         self._hint = ""
 
     def wait_for(self, what: str, desk: Desk) -> None:
-        self.waiting, self.desk = what, desk
-        self.move, self.ready, self.again = "", False, False
+        self.waiting = what
+        self.desk = desk
+        self.move = ""
+        self.ready = self.again = False
         self._pending = self._hint = ""
 
     # ---- keys

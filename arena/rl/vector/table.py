@@ -52,7 +52,9 @@ class VectorEnv(ABC):
     def __init__(
         self, *, batch: int, seats: int, holes: int, zero_sum: bool, turn_cap: int, decks: Decks
     ) -> None:
-        self.batch, self.seats, self.holes = batch, seats, holes
+        self.batch = batch
+        self.seats = seats
+        self.holes = holes
         shape = SHAPES[self.name]
         self.moves = shape.moves
         self.fields = fields(self.name, seats)
