@@ -2,11 +2,12 @@
 
 import math
 import random
+from types import SimpleNamespace
 
 import pytest
 
 from arena.model import RaceSettings, RatingSettings, TrialSettings
-from arena.ratings import normal
+from arena.ratings import normal, standings
 from arena.ratings.separation import always, separation
 
 
@@ -19,6 +20,15 @@ def test_pairs_are_told_apart_at_the_stated_rate(lab):
         "ab", racing=RaceSettings(looks=3), rating=RatingSettings(error_rate=0.02)
     ).settings
     assert normal.cdf(-separation(raced, 4, 9.0)) == pytest.approx(0.01 / 12)
+
+
+def test_a_table_of_an_event_that_is_still_played_holds_at_every_look(lab):
+    """Its bounds are the narrowest at the end: with a quarter played, at half of today's error."""
+    event = lab.event("abc")
+    counted = SimpleNamespace(withdrawn=(), missing=75, tally=SimpleNamespace(matches=25))
+    assert standings._errors(event, counted, None, 3)(9.0) == always(0.05 / 3, 2.0)
+    counted.missing = 0
+    assert standings._errors(event, counted, None, 3)(9.0) == separation(event.settings, 3, 9.0)
 
 
 def test_an_event_says_for_which_error_its_bounds_are_made(lab):
