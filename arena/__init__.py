@@ -15,14 +15,18 @@ if TYPE_CHECKING:
     from arena.api.events import add_bots as add_bots
     from arena.api.events import compare as compare
     from arena.api.events import dry_run as dry_run
+    from arena.api.events import is_tuning as is_tuning
     from arena.api.events import merge as merge
     from arena.api.events import play_match as play_match
     from arena.api.events import prepare as prepare
     from arena.api.events import resume as resume
+    from arena.api.events import resume_tuning as resume_tuning
     from arena.api.events import run as run
     from arena.api.events import run_async as run_async
     from arena.api.events import run_prepared as run_prepared
     from arena.api.events import stop as stop
+    from arena.api.events import tune as tune
+    from arena.api.events import tuning_events as tuning_events
     from arena.api.proof import Verification as Verification
     from arena.api.proof import audit_results as audit_results
     from arena.api.proof import publish as publish
@@ -40,6 +44,7 @@ if TYPE_CHECKING:
     from arena.event.options import MatchOptions as MatchOptions
     from arena.event.options import RunOptions as RunOptions
     from arena.event.options import TrialOptions as TrialOptions
+    from arena.event.options import TuneOptions as TuneOptions
     from arena.event.prepare import Forecast as Forecast
     from arena.event.prepare import Prepared as Prepared
     from arena.event.progress import Outcome as Outcome
@@ -49,6 +54,7 @@ if TYPE_CHECKING:
     from arena.event.search import Bound as Bound
     from arena.event.search import Search as Search
     from arena.event.single_match import SingleMatch as SingleMatch
+    from arena.event.tune import Tuning as Tuning
     from arena.executors.cluster import ClusterOptions as ClusterOptions
     from arena.games import IllegalMoveError as IllegalMoveError
     from arena.model import Entrant as Entrant
@@ -74,7 +80,15 @@ _HOMES = {
     "arena.api.check": ("CheckOptions", "CheckProgress", "check_bots"),
     "arena.api.events": (
         *("add_bots", "compare", "dry_run", "merge", "prepare", "resume", "run", "run_async"),
-        *("play_match", "run_prepared", "stop"),
+        *(
+            "play_match",
+            "run_prepared",
+            "stop",
+            "tune",
+            "is_tuning",
+            "resume_tuning",
+            "tuning_events",
+        ),
     ),
     "arena.api.proof": (*("Verification", "audit_results", "publish", "verify_results"),),
     "arena.api.results": (
@@ -84,13 +98,21 @@ _HOMES = {
     "arena.check.report": ("CheckReports",),
     "arena.event.compare": ("Comparison",),
     "arena.event.options": (
-        *("EventOptions", "LiveOptions", "MatchOptions", "RunOptions", "TrialOptions"),
+        *(
+            "EventOptions",
+            "LiveOptions",
+            "MatchOptions",
+            "RunOptions",
+            "TrialOptions",
+            "TuneOptions",
+        ),
     ),
     "arena.event.prepare": ("Forecast", "Prepared"),
     "arena.event.progress": ("Outcome", "Progress", "Start"),
     "arena.event.rerate": ("RateOptions",),
     "arena.event.search": ("Bound", "Search"),
     "arena.event.single_match": ("SingleMatch",),
+    "arena.event.tune": ("Tuning",),
     "arena.executors.cluster": ("ClusterOptions",),
     "arena.games": ("IllegalMoveError",),
     "arena.model": (

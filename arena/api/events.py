@@ -14,13 +14,16 @@ from arena.event import single_match
 from arena.event.add_bots import forecast_epoch, run_into
 from arena.event.compare import Comparison, compare_bots
 from arena.event.merge import merge_shards
-from arena.event.options import EventOptions, MatchOptions, RunOptions, TrialOptions
+from arena.event.options import EventOptions, MatchOptions, RunOptions, TrialOptions, TuneOptions
 from arena.event.prepare import Entry, Forecast, Prepared, forecast_event, open_event, prepare_event
 from arena.event.progress import Outcome, Progress
 from arena.event.resume import resume_event
 from arena.event.resume import run_prepared as run_prepared_folder
 from arena.event.session import AT_ONCE, Session, play
 from arena.event.single_match import SingleMatch, Watch
+from arena.event.tune import TuneEntry, Tuning, events_of, tune_bot
+from arena.event.tune import is_tuning as holds_tuning
+from arena.event.tune import resume_tuning as continue_tuning
 from arena.live import open_page
 from arena.machine import Notify, ignore_notes
 from arena.model import Event, UserError
@@ -31,6 +34,7 @@ T = TypeVar("T")
 _ANY_EVENT = EventOptions()
 _ANY_RUN = RunOptions()
 _ANY_TRIAL = TrialOptions()
+_ANY_TUNE = TuneOptions()
 _ANY_MATCH = MatchOptions()
 
 
@@ -160,6 +164,46 @@ def compare(
     """Play `new` against `old` until it is known whether `new` is better."""
     act = partial(compare_bots, [bot_path(old), bot_path(new)], event, trial, _path(out))
     return _blocking(act, options, progress)
+
+
+def tune(
+    bot: PathName,
+    out: PathName | None = None,
+    *,
+    against: Sequence[PathName] | PathName = (),
+    search: TuneOptions = _ANY_TUNE,
+    trial: TrialOptions = _ANY_TRIAL,
+    event: EventOptions = _ANY_EVENT,
+    options: RunOptions = _ANY_RUN,
+    progress: Progress | None = None,
+) -> Tuning:
+    """Search the parameters of a bot for a better setting, and compare that with the bot."""
+    entry = TuneEntry(bot_path(bot), bot_paths(against), event, search, trial)
+    return _blocking(partial(tune_bot, entry, _path(out)), options, progress)
+
+
+def resume_tuning(
+    folder: PathName,
+    *,
+    repair: bool = False,
+    options: RunOptions = _ANY_RUN,
+    progress: Progress | None = None,
+) -> Tuning:
+    """Play what an unfinished tuning lacks; of a finished one, its result again."""
+    act = partial(continue_tuning, Path(folder), repair=repair)
+    return _blocking(act, options, progress)
+
+
+def is_tuning(folder: PathName) -> bool:
+    """Whether a folder holds the events of a tuning."""
+    return holds_tuning(Path(folder))
+
+
+def tuning_events(folder: PathName) -> list[Path]:
+    """The events of a tuning that have begun, in their order; UserError if the settings of one
+    don't follow from those before it.
+    """
+    return events_of(Path(folder))
 
 
 def stop(folder: PathName, *, at_once: bool = False) -> Event:

@@ -26,7 +26,7 @@ GROUPS = {
     heading: tuple(map(command, names.split()))
     for heading, names in {
         "Write a bot": "new spec check match play feed",
-        "Play an event": "run prepare resume stop merge compare",
+        "Play an event": "run prepare resume stop merge compare tune",
         "Read the results": "table rate replay log audit verify publish",
         "Look after this machine": "doctor fetch clean completion",
     }.items()

@@ -12,7 +12,6 @@ from arena.cli.usage import need_linux
 from arena.registry import GAMES
 
 SAME = 8  # the exit code where both bots have the same content
-SHARE = flags.Finite(0, 0.5, min_open=True, max_open=True)
 
 
 class CompareCommand(flags.EventCommand):
@@ -29,19 +28,12 @@ class CompareCommand(flags.EventCommand):
 @click.argument("old", type=BotPath())
 @click.argument("new", type=BotPath())
 @flags.game_option
-@flags.option(
-    "--effect STROKES",
-    flags.Finite(0, 1000, min_open=True),
-    "What counts as better: so many strokes a match.",
-    default=2.0,
-)
+@flags.trial_options
 @flags.option(
     "--no-worse MARGIN",
     flags.Finite(0, 1000, min_open=True),
     "Ask instead whether NEW is weaker by so many strokes.",
 )
-@flags.option("--alpha P", SHARE, "How often one that isn't better may pass.", default=0.05)
-@flags.option("--beta P", SHARE, "How often one that is better by --effect may fail.", default=0.05)
 @flags.option("--budget N", flags.POSITIVE, "Matches at most.", default=4000)
 @flags.option(
     "--rate-on",

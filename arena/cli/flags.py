@@ -20,8 +20,8 @@ HEADINGS = {
     heading: names.split()
     for heading, names in {
         "What is played": "event game deal schedule schedule_options seats tables deals gauntlet "
-        "until_resolved budget close effect no_worse alpha beta playoff no_playoff no_same_author "
-        "seed turn_cap rate_on no_luck",
+        "until_resolved budget stages against close effect no_worse alpha beta playoff no_playoff "
+        "no_same_author seed turn_cap rate_on no_luck",
         "You at the table": "seat name lines browser",
         "What a bot may use": "move_time match_time start_time no_limits memory tasks scratch "
         "freeze series fresh",
@@ -225,6 +225,18 @@ limit_options = flags(
         "Private /tmp at most for a bot that asks for one: MB, or with a unit.",
         default="16MB",
     ),
+)
+
+_SHARE = Finite(0, 0.5, min_open=True, max_open=True)
+trial_options = flags(
+    option(
+        "--effect STROKES",
+        Finite(0, 1000, min_open=True),
+        "What counts as better: so many strokes a match.",
+        default=2.0,
+    ),
+    option("--alpha P", _SHARE, "How often one that isn't better may pass.", default=0.05),
+    option("--beta P", _SHARE, "How often one that is better by --effect may fail.", default=0.05),
 )
 
 schedule_option = option(

@@ -44,10 +44,9 @@ class BotPath(PathName):
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:  # noqa: ANN401 - a string or a path, as was asked for
         path = super().convert(value, param, ctx)
         text = os.fsdecode(value)
-        name, colon, setting = text.partition(":")
-        if os.path.lexists(text) or (found := example(name)) is None:
+        if os.path.lexists(text) or (found := example(text)) is None:
             return path
-        return self.coerce_path_result(f"{found}{colon}{setting}")
+        return self.coerce_path_result(str(found))
 
     def shell_complete(
         self, ctx: click.Context, param: click.Parameter, incomplete: str

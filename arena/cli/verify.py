@@ -36,8 +36,14 @@ def verify(folder: Path, *, matches: int | None, **options: Any) -> None:  # noq
         rerun = arena.RerunOptions(matches=matches, seed=seed, bots=bots, sandbox=sandbox)
     elif bots or seed is not None:
         raise arena.UserError("BOTS and --seed go with --rerun N")
-    with log_bar() as bar:
-        found = arena.verify_results(
-            folder, commitment=published, jobs=jobs, rerun=rerun, notify=say, progress=bar
-        )
-    raise SystemExit(show_verification(found, as_json=options["as_json"]))
+    events = arena.tuning_events(folder) if arena.is_tuning(folder) else [folder]
+    if len(events) != 1 and published is not None:
+        raise arena.UserError("--commitment goes with one event: name a stage of the tuning")
+    codes = set()
+    for event in events:
+        with log_bar() as bar:
+            found = arena.verify_results(
+                event, commitment=published, jobs=jobs, rerun=rerun, notify=say, progress=bar
+            )
+        codes.add(show_verification(found, as_json=options["as_json"]))
+    raise SystemExit(max(codes, default=0))

@@ -35,27 +35,34 @@ def compare_bots(
     bots: list[Path], options: EventOptions, trial: TrialOptions, out: Path | None, session: Session
 ) -> Comparison:
     """Play the second bot against the first until it is known whether it is better."""
-    cache, notify, run = default_cache(), session.progress.say, session.options
+    cache = default_cache()
     with claim_folder(out) as folder, in_use(cache):
-        roster, contender = _both(bots, cache)
-        options = replace(options, seats=2, tables=None, deals=CHUNK, series=CHUNK)
-        settings = options.settings(notify, trial={"new": contender, **trial.members()})
-        if not roster.problems and len(roster.candidates) == 2:
-            one, other = (candidate.entrant for candidate in roster.candidates)
-            if one.hash == other.hash:
-                # The same content can't be better, and matches would show it only by chance.
-                return Comparison(old=one, new=other)
-        workshop = Workshop(
-            settings,
-            notify,
-            folder,
-            sandbox=run.sandbox,
-            jobs=run.jobs,
-            flags=SETTINGS,
-            way_out="a comparison needs both",
-        )
-        entered = new_event(roster, workshop, lambda _: settings, seed=options.seed)
-        outcome = play_new(entered, folder, session)
+        return compare_roster(_both(bots, cache), options, trial, folder, session)
+
+
+def compare_roster(
+    found: tuple[Roster, str],
+    options: EventOptions,
+    trial: TrialOptions,
+    folder: Path,
+    session: Session,
+) -> Comparison:
+    """The same of bots that were found, and the id of the new one."""
+    roster, contender = found
+    notify, run = session.progress.say, session.options
+    options = replace(options, seats=2, tables=None, deals=CHUNK, series=CHUNK)
+    settings = options.settings(notify, trial={"new": contender, **trial.members()})
+    if not roster.problems and len(roster.candidates) == 2:
+        one, other = (candidate.entrant for candidate in roster.candidates)
+        if one.hash == other.hash:
+            # The same content can't be better, and matches would show it only by chance.
+            return Comparison(old=one, new=other)
+    sandbox, jobs, way_out = run.sandbox, run.jobs, "a comparison needs both"
+    workshop = Workshop(
+        settings, notify, folder, sandbox=sandbox, jobs=jobs, flags=SETTINGS, way_out=way_out
+    )
+    entered = new_event(roster, workshop, lambda _: settings, seed=options.seed)
+    outcome = play_new(entered, folder, session)
     by_id = {entrant.id: entrant for entrant in entered.event.entrants}
     second = by_id.pop(contender)
     (first,) = by_id.values()

@@ -20,6 +20,9 @@ _AS_THEY_ARE = (*_OF_A_MATCH, "seats", "deals", "tables", "same_author", "series
 """Options that are settings of the same name."""
 
 
+_MOST_STAGES = 50
+
+
 class LiveOptions(Frozen, frozen=True, kw_only=True):
     """Pages of the event while it is played (`--live`)."""
 
@@ -70,6 +73,21 @@ class TrialOptions(Frozen, frozen=True, kw_only=True):
         if self.no_worse is not None:
             members |= {"effect": self.no_worse, "no_worse": True}
         return members
+
+
+class TuneOptions(Frozen, frozen=True, kw_only=True):
+    """The search for a bot's best setting (`tune`)."""
+
+    budget: int = 2_000
+    """Matches of the search at most; the comparison at its end has a budget of its own."""
+    stages: int = 10
+    """Steps of the search: each plays settings around the best one so far."""
+    close: float = 0.5
+    """Strokes a match that don't matter, where it is said how flat the optimum is."""
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.stages <= _MOST_STAGES:
+            raise UserError(f"--stages {self.stages}: choose 1 to {_MOST_STAGES}")
 
 
 class MatchOptions(Frozen, frozen=True, kw_only=True):

@@ -84,8 +84,10 @@ class Progress:
         """A line that has to be seen, however quiet the display."""
         self.say(text)
 
-    def open_event(self, event: Event, folder: Path) -> None:
+    def open_event(self, event: Event, folder: Path) -> None:  # noqa: ARG002 - for displays
         """The event is known; matches in its log are passed to `rated` next."""
+        self._marks.clear()  # a tuning has several events
+        self.more = 0
 
     def start(self, start: Start) -> None:
         self.planned, self.done = start.planned, start.done

@@ -144,7 +144,7 @@ def _play_on(folder: Path, owned: _Owned, session: Session, *, repair: bool = Fa
         watcher = session.watcher(event, folder, secret)
         begun = Tournament(opened, secret, watcher) if event.sandbox else None
         if begun and begun.left == 0:
-            outcome = conclude(opened, begun, progress)
+            outcome = conclude(opened, begun, session)
             progress.finish(outcome)
             return outcome
         jobs = options.jobs or _jobs(private.options.get("jobs"))

@@ -43,6 +43,13 @@ class Session(NamedTuple):
     options: RunOptions
     progress: Progress
     page: EventPage | None = None
+    whole: Path | None = None
+    """The folder of a tuning that the event is a part of: it is what can be resumed, and shows the
+    results."""
+
+    def show(self, outcome: Outcome) -> None:
+        if self.whole is None:
+            self.progress.result(outcome)
 
     def watcher(self, event: Event, folder: Path, secret: bytes) -> Watcher:
         self.progress.open_event(event, folder)
@@ -63,14 +70,14 @@ def play(store: Store, tournament: Tournament, executor: Executor, session: Sess
         trio.run(player.play)
         progress.end()
         if tournament.left == 0:
-            table = conclude(store, tournament, progress).table
+            table = conclude(store, tournament, session).table
             complete = True
         else:
             table = tournament.publish()
-            progress.result(Outcome(folder=folder, event=store.event, table=table))
+            session.show(Outcome(folder=folder, event=store.event, table=table))
     finally:
         progress.end()
-        command = resume_line(folder, store.event.sandbox)
+        command = resume_line(session.whole or folder, store.event.sandbox)
         outcome = Outcome(
             folder=folder,
             event=store.event,
@@ -88,10 +95,10 @@ def play(store: Store, tournament: Tournament, executor: Executor, session: Sess
     return outcome
 
 
-def conclude(store: Store, tournament: Tournament, progress: Progress) -> Outcome:
+def conclude(store: Store, tournament: Tournament, session: Session) -> Outcome:
     table = tournament.conclude()
     outcome = Outcome(folder=store.folder, event=store.event, complete=True, table=table)
-    progress.result(outcome)
+    session.show(outcome)
     return outcome
 
 

@@ -39,7 +39,7 @@ class Parameter(Frozen, frozen=True, kw_only=True):
         except ValueError:
             raise ValueError(f"{text!r} is not a number") from None
         if self.whole and value != round(value, 0):
-            raise ValueError(f"{text} is not a whole number")
+            raise ValueError(f"{text} is not a whole number, as its default, min and max are")
         if not self.low <= value <= self.high:
             raise ValueError(f"{text} is not between {self.text(self.low)} and {self.ends[1]}")
         return self.text(value)

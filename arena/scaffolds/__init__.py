@@ -77,11 +77,14 @@ def specification() -> Path:
 
 
 def example_bot(name: str) -> Path | None:
-    """The folder of an example bot, if there is one of that name."""
-    if name not in EXAMPLES:
+    """The folder of an example bot, if there is one of that name; a setting stays behind it."""
+    bot, _, _ = name.partition(":")
+    if bot not in EXAMPLES:
         return None
-    places = (_WHEEL / "bots" / name, _CHECKOUT / "example_bots" / name)
-    return next((place for place in places if place.is_dir()), None)
+    for folder in (_WHEEL / "bots", _CHECKOUT / "example_bots"):
+        if (folder / bot).is_dir():
+            return folder / name
+    return None
 
 
 def is_example(path: Path) -> bool:

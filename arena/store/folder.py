@@ -91,6 +91,9 @@ def read_event_file(folder: Path) -> EventFile:
             raise UserError(f"{folder}: there is no such folder") from None
         if not folder.is_dir():
             raise UserError(f"{folder}: a file, not a results folder") from None
+        if (folder / "tuning.json").exists():
+            first = f"the first is {folder}/stage-01"
+            raise UserError(f"{folder}: a tuning; name one of its events, {first}") from None
         why = f"no event.json in it: {error.strerror}"
         raise UserError(f"{folder}: not a results folder ({why})") from None
     return decode_event_file(path, line)

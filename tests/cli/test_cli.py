@@ -351,7 +351,9 @@ def test_times_for_people(seconds, text):
 def test_every_flag_of_a_grouped_help_has_a_heading():
     """But --help."""
     grouped = [each for each in commands.commands.values() if isinstance(each, EventCommand)]
-    assert {"compare", "match", "play", "prepare", "resume", "run"} == {g.name for g in grouped}
+    assert {"compare", "match", "play", "prepare", "resume", "run", "tune"} == {
+        g.name for g in grouped
+    }
     listed = {name for names in HEADINGS.values() for name in names}
     for command in grouped:
         flags = {option.name for option in command.params if isinstance(option, click.Option)}

@@ -1,0 +1,100 @@
+import itertools
+
+import pytest
+
+from arena.model import Parameter
+from arena.tuner.search import ParameterSearch, Stage
+from arena.tuner.surface import Gap
+
+RISK = Parameter(name="risk", low=0.0, high=3.0, default=1.0)
+STEP = Parameter(name="step", low=0.001, high=1.0, default=0.1, log=True)
+DEPTH = Parameter(name="depth", low=1, high=9, default=2, whole=True)
+START = {"risk": "1", "step": "0.1", "depth": "2"}
+
+
+def strokes(setting):
+    """The best: risk 2, step 0.01, depth 7."""
+    off = RISK.place(setting["risk"]) - 2 / 3
+    return -(
+        60 * off**2
+        + 40 * (STEP.place(setting["step"]) - 1 / 3) ** 2
+        + (float(setting["depth"]) - 7) ** 2 / 2
+    )
+
+
+def searched(stages, *, seed="a", value=strokes, parameters=(RISK, STEP, DEPTH), start=START):
+    """A search, and all its stages, played without noise."""
+    search = ParameterSearch(parameters, start, seed=seed, stages=stages)
+    before = []
+    for number in range(stages):
+        named = {f"{number}-{n}": each for n, each in enumerate(search.next_settings(before))}
+        gaps = [
+            Gap(
+                one=one,
+                two=two,
+                deals=2,
+                strokes=value(named[one]) - value(named[two]),
+                squares=2.0,
+            )
+            for one, two in itertools.combinations(named, 2)
+        ]
+        before.append(Stage(settings=named, gaps=gaps))
+    return search, before
+
+
+def test_it_finds_the_best_setting():
+    """Real, logarithmic and whole parameters come to their best values."""
+    search, before = searched(6)
+    best = search.best(before)
+    assert strokes(best) > -0.5
+    assert best["depth"] in {"6", "7", "8"}
+
+
+def test_the_settings_are_values_of_their_ranges():
+    """All settings can be played; the first is where the search stands, and none is there twice."""
+    search, before = searched(3)
+    assert next(iter(before[0].settings.values())) == START
+    for stage in before:
+        found = [tuple(sorted(each.items())) for each in stage.settings.values()]
+        assert len(set(found)) == len(found) <= search.settings == 9
+        for setting in stage.settings.values():
+            for each in (RISK, STEP, DEPTH):
+                assert each.read(setting[each.name]) == setting[each.name]
+
+
+def test_the_same_seed_gives_the_same_settings():
+    """Settings follow from the seed and what was shown; another seed tries others."""
+    one, two, other = (searched(3, seed=seed)[1] for seed in ("a", "a", "b"))
+    assert one == two
+    assert one[0].settings != other[0].settings
+
+
+def test_an_optimum_says_how_much_it_matters():
+    """Of a parameter without effect all values do; of one with effect those near the best."""
+
+    def value(setting):
+        return -200 * (RISK.place(setting["risk"]) - 0.5) ** 2
+
+    search, before = searched(5, value=value)
+    risk, step, depth = search.optima(before, 0.5)
+    assert (risk.was, step.was, depth.was) == ("1", "0.1", "2")
+    low, high = map(float, risk.flat)
+    assert 1.2 < low < 1.5 < high < 1.8
+    assert float(risk.likely[0]) <= float(risk.value) <= float(risk.likely[1])
+    assert step.flat == STEP.ends
+    assert depth.flat == DEPTH.ends
+
+
+def test_a_best_value_at_an_end():
+    """A parameter whose best value is the end of its range stays within it."""
+    search, before = searched(5, value=lambda s: 60 * RISK.place(s["risk"]))
+    (risk, *_) = search.optima(before, 0.5)
+    assert risk.value == risk.flat[1] == "3"
+    assert float(risk.flat[0]) == pytest.approx(3 - 3 / 120, abs=0.05)
+
+
+def test_whole_parameters_may_leave_nothing_to_try():
+    """Settings that are the same after rounding are one."""
+    switch = Parameter(name="on", low=0, high=1, default=0, whole=True)
+    search = ParameterSearch((switch,), {"on": "0"}, seed="a", stages=9)
+    assert {each["on"] for each in search.next_settings([])} <= {"0", "1"}
