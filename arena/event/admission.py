@@ -25,7 +25,7 @@ def admit(ask: bytes, notify: Notify) -> bytes:
         asked = msgspec.json.decode(ask, type=Ask | AskCores)
     except msgspec.DecodeError as error:
         what = "standard input is no question of Dask's workers, which call this command"
-        raise UserError(f"arena node: {what} ({error})") from None
+        raise UserError(f"node: {what} ({error})") from None
     return msgspec.json.encode(_answer(asked, notify))
 
 
