@@ -58,6 +58,7 @@ def brief(monkeypatch):
 # ---------------------------------------------------------------------------------- what is found
 
 
+@pytest.mark.no_cover
 def test_processes_with_a_mood_are_found_and_how_wide_its_intervals_would_be(invented):
     """A bot whose processes differ by four strokes; the width is that of blocks as the unit."""
     event = invented(1, bots=5, deals=40, series=10)
@@ -93,6 +94,7 @@ def error_of(records, bot, size):
     return average(strata.values()).error
 
 
+@pytest.mark.no_cover
 def test_a_mood_is_found_at_tables_of_three(invented):
     """Where what one gains is not what a single other loses."""
     event = invented(2, bots=4, seats=3, deals=20, series=5)
@@ -103,6 +105,7 @@ def test_a_mood_is_found_at_tables_of_three(invented):
     assert 12 == rows["bot0@1"].blocks
 
 
+@pytest.mark.no_cover
 def test_a_bot_that_learns_in_every_series_alike_is_a_trend_and_nothing_else(invented):
     """Six strokes from the first match to the last: its blocks differ no more than chance's."""
     event = invented(3, bots=4, deals=60, series=10)
@@ -117,6 +120,7 @@ def test_a_bot_that_learns_in_every_series_alike_is_a_trend_and_nothing_else(inv
     assert all(row.p > 0.05 for row in audit.together)
 
 
+@pytest.mark.no_cover
 def test_a_trend_is_found_where_each_series_has_an_order_of_its_own(invented):
     """By the places at which the matches were played, not by their deals."""
     event = invented(4, bots=4, deals=60, series=10, shuffled=True)
@@ -167,6 +171,7 @@ def test_fair_blocks_are_called_unusual_as_seldom_as_is_said(invented):
         assert 0 < sum(found) < 0.05 * 100 + 3 * (0.05 * 0.95 * 100) ** 0.5
 
 
+@pytest.mark.no_cover
 def test_independent_events_have_no_correlation_on_average(invented):
     """Over many fair events the estimate is 0, and where it is less, nothing gets narrower."""
     rows = [

@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -54,6 +55,7 @@ def bot(tmp_path):
             assert old in text
             text = text.replace(old, new)
         (folder / "bot.py").write_text(text)
+        shutil.copy(GOOD.with_name("light_json.py"), folder / "json.py")
         (folder / "bot.toml").write_text(f'version = "1"\nrun = {run}\n')
         return name
 

@@ -21,6 +21,7 @@ from arena.executors.local import LocalExecutor
 from arena.model import Block, Limits, MatchSpec, Series, Settings
 from arena.sandbox.client import Spawner
 from arena.system import processes, replaced
+from tests.messages import READ
 
 # The plain driver lies beside the tests that use it.
 sys.path.insert(0, str(Path(__file__).parent))
@@ -28,11 +29,14 @@ sys.path.insert(0, str(Path(__file__).parent))
 SECRET = secret_from_seed("match")
 MOMENT_S = 0.2
 
-BOT = """
-import json, os, random, signal, sys, threading, time
-
+BOT = (
+    """
+import os, random, sys, time
+"""
+    + READ
+    + """
 how, number = sys.argv[1], float(sys.argv[2])
-mine = threading.Event()
+mine = False
 asked = 0
 
 
@@ -48,7 +52,7 @@ def burn(seconds):
 
 def burn_off_turn():
     while True:
-        while mine.is_set():
+        while mine:
             time.sleep(0.001)
         burn(0.001)
 
@@ -56,13 +60,14 @@ def burn_off_turn():
 if how == "no-start":
     sys.exit(3)
 for line in sys.stdin:
-    message = json.loads(line)
+    message = read(line)
     kind = message["type"]
     if kind == "hello":
         if how == "cores":
             sys.stderr.write(" ".join(map(str, sorted(os.sched_getaffinity(0)))) + "\\n")
             sys.stderr.flush()
         if how == "off turn":
+            import threading
             threading.Thread(target=burn_off_turn, daemon=True).start()
         say("banner\\n" if how == "banner" else '{"type":"ready"}\\n')
     elif kind == "match":
@@ -71,34 +76,35 @@ for line in sys.stdin:
     elif kind == "bye":
         break
     elif kind == "act":
-        mine.set()
+        mine = True
         asked += 1
         if how == "logs":
             os.write(2, f"{message['turn']}\\n".encode())
         now = asked == number
         legal = message["legal"]
-        answer = {"turn": message["turn"], "move": draw.choice(legal)}
+        move = draw.choice(legal)
         if how in ("knocks", "thinks", "off turn", "cores", "echo", "logs"):
             # Of four-card golf: one decision a hole.
-            answer["move"] = "knock" if "knock" in legal else legal[0]
+            move = "knock" if "knock" in legal else legal[0]
         if how in ("thinks", "off turn") or (how == "tees" and legal[0].startswith("tee")):
             burn(number)
         if how == "late" and asked % number == 0:
             time.sleep(0.012)
         if how == "illegal" and now:
-            answer["move"] = "fly 3"
+            move = "fly 3"
         if how == "stale" and now:
-            answer["turn"] = "0-zzzz"
-        text = json.dumps(answer)
+            message["turn"] = "0-zzzz"
+        text = answer_to(message, move)
         if how == "wordy":
-            text = json.dumps({"thought": [["x"] * 300], **answer, "type": "answer"})
-        mine.clear()
+            thought = ", ".join(['"x"'] * 300)
+            text = '{"thought": [[%s]], %s, "type": "answer"}' % (thought, text[1:-1])
+        mine = False
         if how == "exit" and now:
             sys.exit(0)
         elif how == "status" and now:
             sys.exit(3)
         elif how == "signal" and now:
-            os.kill(os.getpid(), signal.SIGKILL)
+            os.kill(os.getpid(), 9)
         elif how == "half" and now:
             say(text)
             sys.exit(0)
@@ -129,6 +135,7 @@ for line in sys.stdin:
         else:
             say(text + "\\n")
 """
+)
 
 
 @pytest.fixture(scope="session")

@@ -19,6 +19,7 @@ def first(_view, legal):
     return legal[0]
 
 
+@pytest.mark.no_cover
 @pytest.mark.process
 @pytest.mark.parametrize("game", sorted(GAMES))
 @pytest.mark.long("both games", quick=("play-nine",))

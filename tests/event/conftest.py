@@ -13,14 +13,18 @@ from arena.cli import commands
 from arena.event.results import Counts, table_of
 from arena.registry import render
 from arena.store import canonical_line, read_by_id
+from tests.messages import READ
 
 from .clusters import ForkedCommand, certificates
 
 REPOSITORY = Path(__file__).parents[2]
 
-BOT = """
-import json, os, random, signal, sys, time
-
+BOT = (
+    """
+import os, random, sys, time
+"""
+    + READ
+    + """
 how, at = sys.argv[1], int(sys.argv[2])
 if how == "no-start":
     sys.stderr.write("cannot find my brain\\n")
@@ -38,7 +42,7 @@ def say(text):
 
 
 for line in sys.stdin:
-    message = json.loads(line)
+    message = read(line)
     if message["type"] == "hello":
         say("banner\\n" if how == "banner" else '{"type":"ready"}\\n')
     elif message["type"] == "match":
@@ -50,7 +54,7 @@ for line in sys.stdin:
             sys.stderr.write(f"about to {how}\\n")
             sys.stderr.flush()
             if how == "crash":
-                os.kill(os.getpid(), signal.SIGSEGV)
+                os.kill(os.getpid(), 11)
             elif how == "raise":
                 raise RuntimeError("my own mistake")
             elif how == "exit":
@@ -69,9 +73,9 @@ for line in sys.stdin:
             elif how == "nonsense":
                 say("take this!\\n")
             elif how == "illegal":
-                say(json.dumps({"turn": message["turn"], "move": "fly 3"}) + "\\n")
+                say(answer_to(message, "fly 3") + "\\n")
             elif how == "stale":
-                say(json.dumps({"turn": "0-zzzz", "move": message["legal"][0]}) + "\\n")
+                say(answer_to({"turn": "0-zzzz"}, message["legal"][0]) + "\\n")
             elif how == "breed":
                 # Each is within the limit, all together are not.
                 while os.fork():
@@ -89,8 +93,7 @@ for line in sys.stdin:
             time.sleep(0.03)
         if how == "chatty":
             sys.stderr.write("x" * 20000)
-        move = draw.choice(message["legal"])
-        answer = json.dumps({"turn": message["turn"], "move": move})
+        answer = answer_to(message, draw.choice(message["legal"]))
         if how == "longest":
             # Exactly line_bytes without the newline.
             answer = answer[:-1] + ',"x":"' + "x" * (65536 - len(answer) - 7) + '"}'
@@ -99,6 +102,7 @@ for line in sys.stdin:
     elif message["type"] == "bye":
         break
 """
+)
 
 FAULTS = ("crash", "raise", "exit", "close", "hang", "flood", "nonsense", "illegal", "stale")
 """What a bot may do instead of answering."""

@@ -124,31 +124,36 @@ def off_turn(used):
 
 
 @pytest.mark.parametrize(
-    ("how", "pause_ms", "held"),
-    [("thread", 0, ()), ("child", 0, ()), ("sleeper", 20, ()), ("child", 0, UNHELD)],
+    ("hows", "held"),
+    [(("thread", "child", "sleeper"), ()), (("child",), UNHELD)],
+    ids=["confined", "none"],
 )
 @pytest.mark.long("computing off turn")
 @pytest.mark.alone
 def test_who_computes_off_turn_is_seen_and_with_freeze_can_not(
-    arena, use, bot, tmp_path, how, pause_ms, held
+    arena, use, bot, tmp_path, hows, held
 ):
-    """In the record, in the table, by name; and standing still costs no decision."""
-    bots = [bot(how, pause_ms), bot("honest", SLOW_MS)]
-    used = use(*bots, *held)
-    assert min(off_turn(used[how])) > MUCH_MS
+    """In the record, in the table, by name; and standing still costs no decision. Three at a table
+    of four share what time the last one leaves them.
+    """
+    bots = [*(bot(how, 5 if how == "sleeper" else 0) for how in hows), bot("honest", SLOW_MS)]
+    flags = *held, "--seats", str(len(bots))
+    used = use(*bots, *flags)
+    for how in hows:
+        assert min(off_turn(used[how])) > MUCH_MS / len(hows)
     assert max(off_turn(used["honest"])) < LITTLE_MS
     table = arena("table", "out", "--format", "md").stdout
     assert "off-turn ms/match" in table
-    assert "ms of CPU a match while it wasn't asked" in table
+    assert len(hows) == table.count("ms of CPU a match while it wasn't asked")
     canonical = arena("table", "out", "--format", "md", "--canonical").stdout
     assert "off-turn" not in canonical
     assert "off turn" not in canonical
 
     (tmp_path / "out").rename(tmp_path / "loose")
-    used = use(*bots, *held, "--freeze")
-    assert max(off_turn(used[how])) < LITTLE_MS
-    assert max(off_turn(used["honest"])) < LITTLE_MS
-    assert {DECISIONS} == {match["decisions"] for match in used[how]}
+    used = use(*bots, *flags, "--freeze")
+    for matches in used.values():
+        assert max(off_turn(matches)) < LITTLE_MS
+        assert {DECISIONS} == {match["decisions"] for match in matches}
     table = arena("table", "out", "--format", "md", "--canonical").stdout
     assert "bots stand still while it isn't their turn" in table
 
@@ -167,10 +172,10 @@ def test_an_honest_field_has_no_column_for_it(arena, use, bot):
 @pytest.mark.long("computing off turn")
 @pytest.mark.alone
 def test_the_frozen_are_not_charged_for_the_time_they_stand_still(use, bot):
-    """An opponent ponders twice as long as anybody else may need."""
+    """An opponent ponders longer than anybody else needs."""
     used = use(bot("honest"), bot("ponder", 600), "--freeze")
     assert min(match["max_ms"] for match in used["ponder"]) >= 590
-    assert max(match["max_ms"] for match in used["honest"]) < 300
+    assert max(match["max_ms"] for match in used["honest"]) < 590
 
 
 @pytest.mark.long("computing off turn")
@@ -180,16 +185,6 @@ def test_who_has_itself_continued_is_named(arena, use, bot):
     used = use(bot("timer"), bot("honest", SLOW_MS), "--sandbox", "none", "--freeze")
     assert max(off_turn(used["timer"])) > MUCH_MS
     assert "although it was to stand still" in arena("table", "out", "--format", "md").stdout
-
-
-@pytest.mark.long("computing off turn")
-@pytest.mark.alone
-def test_at_bigger_tables_all_but_one_stand_still(use, bot):
-    """Three spinners and one that thinks: nobody computes on another's time."""
-    bots = [bot("thread"), bot("child"), bot("sleeper", 5), bot("honest", 10)]
-    used = use(*bots, "--seats", "4", "--freeze")
-    for matches in used.values():
-        assert max(off_turn(matches)) < LITTLE_MS
 
 
 @pytest.mark.parametrize("held", [(), UNHELD], ids=["confined", "none"])

@@ -96,6 +96,7 @@ def test_agrees_with_the_second_referee_in_long_holes(game, lab):
     assert reshuffles >= ({0, 1, 2, 3} if game.name in registry.GAMES else {0, 1})
 
 
+@pytest.mark.no_cover
 @quick
 @given(data=st.data())
 def test_cards_are_conserved_and_somebody_can_always_move(game, lab, data):
@@ -131,6 +132,7 @@ def test_every_hole_ends(game, lab, data):
     assert all(hole.legal(seat) == () for seat in order)
 
 
+@pytest.mark.no_cover
 @quick
 @given(data=st.data())
 def test_fallback_alone_plays_a_hole_out(game, lab, data):
@@ -139,6 +141,15 @@ def test_fallback_alone_plays_a_hole_out(game, lab, data):
     lab.play(hole, lambda hole, seat, rng: hole.fallback(seat), rng)
     assert hole.to_act() == ()
     assert len(hole.scores()) == len(hole.grids())
+
+
+def refused(hole, seat, move):
+    """Thousands of times; `pytest.raises` takes several times as long as what it looks at."""
+    try:
+        hole.apply(seat, move)
+    except IllegalMoveError:
+        return True
+    return False
 
 
 @settings(quick, max_examples=10)
@@ -155,8 +166,7 @@ def test_illegal_moves_change_nothing(game, lab, data):
         before = lab.snapshot(hole)
         for seat in range(len(hole.view(0).grids)):
             for move in sorted(moves - set(hole.legal(seat))):
-                with pytest.raises(IllegalMoveError):
-                    hole.apply(seat, move)
+                assert refused(hole, seat, move), move
             if seat not in hole.to_act():
                 with pytest.raises(IllegalMoveError, match=f"seat {seat} is not to act"):
                     hole.fallback(seat)
@@ -271,6 +281,7 @@ def test_games_state_their_name_table_sizes_and_cap(game, lab):
     assert lab.second(game).STATED == (game.min_seats, game.max_seats, game.turn_cap)
 
 
+@pytest.mark.no_cover
 @quick
 @given(data=st.data())
 def test_the_descriptor_fits_what_is_played(game, lab, data):

@@ -65,6 +65,7 @@ def greedy_four(hole, seat, _):
 NINE, FOUR = play_nine.GAME, four_card_golf.GAME
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize(
     ("game", "seats", "policy", "matches", "figures"),
     [

@@ -68,6 +68,7 @@ def test_what_a_seat_is_told_does_not_depend_on_cards_it_has_not_seen(game, lab,
         assert honest(hole, seat) == honest(other, seat)
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize(
     ("game", "tells"),
     [

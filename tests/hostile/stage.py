@@ -51,7 +51,7 @@ def secret():
     return secrets.token_hex(12)
 
 
-JAVA = ("java", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-XX:MaxRAM=16g")
+JAVA = ("java", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-XX:MaxRAM=8g")
 
 
 class Stage:

@@ -49,6 +49,7 @@ def test_no_way_of_playing_has_luck_on_average(play, name):
         assert abs(mean) < ERRORS * spread / math.sqrt(len(lucks)), what
 
 
+@pytest.mark.no_cover
 def test_luck_is_worth_having(play):
     """Even on these few holes most of the difference between two equals was luck."""
     rest, whole = [], []

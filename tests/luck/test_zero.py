@@ -148,6 +148,7 @@ def check(played, lot, each):
     return checked
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize(("name", "seats"), TABLES)
 @pytest.mark.long(
     "the luck ledger by simulation", quick=("play-nine-2", "play-nine-4", "four-card-golf-4")

@@ -127,6 +127,7 @@ def test_strokes_of_the_largest_event_can_be_fitted(lab):
             believable(fit_strokes("abc", gaps, seats=2, settings=rating))
 
 
+@pytest.mark.no_cover
 def test_the_progress_display_can_rate_with_every_sound_constant(lab):
     """Long rows of wins, upsets after them, ties, at tables of two and three."""
     for rating in sound_and_not(lab, 60)[0]:

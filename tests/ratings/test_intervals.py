@@ -128,6 +128,7 @@ def test_student():
         assert student95(freedom) == pytest.approx(expected, abs=0.003)
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize(
     ("events", "means"),
     [

@@ -67,6 +67,7 @@ def always_at(rate, volume):
     return math.sqrt((1 + 1 / volume) * (math.log1p(volume) - 2 * math.log(rate)))
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("tails", [1, 3])
 def test_looks_after_every_deal_err_as_seldom_as_stated(tails):
     """Of 600 walks without drift at most 5 % ever leave the bounds in 400 deals: any excursion."""

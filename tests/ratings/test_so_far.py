@@ -12,6 +12,7 @@ from arena.ratings.standings import table
 from arena.store import read_event, read_records, secret_of
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("more", [{}, {"seats": 3, "game": "four-card-golf"}])
 def test_a_look_changes_nothing_and_is_changed_by_nothing(play_event, tmp_path, more):
     """The table of what lies behind the front stays as it was, and the last one is the result."""
@@ -35,6 +36,7 @@ def test_a_look_changes_nothing_and_is_changed_by_nothing(play_event, tmp_path, 
     assert len({(each.pairing, each.deal) for each in told}) == len(told) == matches[-1] // seats
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("seats", [2, 3])
 def test_a_look_has_no_result_of_an_annulled_bot(lab, seats):
     """From the moment a bot is annulled every number is that of the final count; here two are, one

@@ -109,6 +109,7 @@ def test_an_annulled_bot_has_no_number_while_others_play_on(lab):
     assert {duel.row for duel in found.duels} <= {"b", "c"}
 
 
+@pytest.mark.no_cover
 def test_the_error_of_what_is_compared_shrinks_and_sigma_does_not(lab):
     """However much is played, sigma stays above the prior's over the root of the field."""
     floor = 25 / 3 / math.sqrt(4)

@@ -133,6 +133,7 @@ def played(game, seats, seed):
     return referee, told
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize(
     ("game", "seats"), [(PLAY_NINE, 2), (PLAY_NINE, 6), (FOUR_CARD_GOLF, 2), (FOUR_CARD_GOLF, 8)]
 )

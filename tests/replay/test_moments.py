@@ -101,6 +101,7 @@ def test_a_seats_own_view_has_nothing_that_it_could_not_know(events, album, game
             assert ("what it drew" in told) == (step[0].seat != 1)
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize(
     ("game", "seats"), [("play-nine", 2), ("play-nine", 6), ("four-card-golf", 8)]
 )
@@ -114,6 +115,7 @@ def test_every_picture_fits(events, album, game, seats, room):
                 assert width(line) <= room
 
 
+@pytest.mark.no_cover
 def test_a_reshuffle_is_told(events, album):
     """The draw for which the pile became a new stock says so."""
     moves = {"draw", "discard"}

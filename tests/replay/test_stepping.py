@@ -167,6 +167,7 @@ def test_help_and_other_seats(events, stepper):
     assert shown.done
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize(("columns", "rows"), [(39, 24), (79, 24), (39, 10), (24, 3), (150, 50)])
 @pytest.mark.parametrize(("game", "seats"), [("play-nine", 6), ("four-card-golf", 8)])
 def test_every_screen_fits(events, stepper, game, seats, columns, rows):
@@ -301,6 +302,7 @@ def test_a_terminal_steps_and_is_put_right(seen):
     assert 0 == shown.left()
 
 
+@pytest.mark.no_cover
 @pytest.mark.process
 @pytest.mark.parametrize(
     ("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, -15), (signal.SIGHUP, -1)]

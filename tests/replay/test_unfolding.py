@@ -71,6 +71,7 @@ def by_the_rules(event, steps, secret):
             assert (tuple(cards), told.scores) == (hole.grids(), hole.scores())
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize(("game", "seats"), TABLES)
 def test_steps_are_what_the_rules_make_of_the_moves(events, game, seats):
     """Every number of seats: cards, who knows them, pile, stock and scores after every move."""

@@ -75,6 +75,7 @@ def test_pictures(snapshot, name):
     snapshot(f"cards-{name}.txt", text)
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize(
     ("game", "seats"), [("play-nine", 2), ("play-nine", 6), ("four-card-golf", 8)]
 )
@@ -94,6 +95,7 @@ def test_without_unicode_there_is_none():
         assert "\n".join(picture(shown, Style(lines=False), room=79, height=40)).isascii()
 
 
+@pytest.mark.no_cover
 def test_colours_change_no_letter():
     """Only bold, dim and red, which light and dark terminals both show."""
     for shown in watched("play-nine", 3, fall=2).pictures:

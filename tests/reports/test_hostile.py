@@ -182,6 +182,7 @@ def hostile_table(tables, name):
     return msgspec.structs.replace(table, event=event)
 
 
+@pytest.mark.no_cover
 def test_no_report_lets_a_name_act(tables, hostile):
     """No control character, escape sequence or bidi override is in any report."""
     table = hostile_table(tables, hostile)

@@ -3,7 +3,6 @@
 import json
 import os
 import shutil
-from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -69,11 +68,6 @@ def test_an_event_comes_to_what_it_came_to(name, arena, prepared, tmp_path):
         for number, shard in enumerate(shards, 1):
             arena("run", shard, "--sandbox", "none", "--quiet", "--shard", f"{number}/2")
         told("merge", *shards, "--out", out)
-    elif name == "nine-2-cluster":  # the other one was played on a cluster, too
-        if not find_spec("distributed"):
-            pytest.skip("the extra `dask` is not installed")
-        words = ("--sandbox", "none", "--quiet", "--on", "dask", "local:2", "--no-pin")
-        arena("run", prepared(name), *words)
     else:
         arena("run", prepared(name), "--sandbox", "none", "--quiet", codes=OVER)
     expected = EXPECTED[name]

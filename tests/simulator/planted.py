@@ -252,12 +252,13 @@ DEFECTS = {defect.name: defect for defect in (*HISTORY, *NEW)}
 
 
 def plant(defect: Defect, folder: Path) -> None:
-    """Copy the package and this one into a folder, with the defect."""
-    shutil.copytree(ROOT / "arena", folder / "arena")
+    """Make a folder of the package and this one, with the defect in it."""
+    shutil.copytree(ROOT / "arena", folder / "arena", copy_function=os.symlink)
     (folder / "tests").symlink_to(ROOT / "tests")
     path = folder / defect.file
     text = path.read_text()
     assert text.count(defect.old) == 1, f"{defect.name}: {defect.file} has changed"
+    path.unlink()
     path.write_text(text.replace(defect.old, defect.new))
 
 

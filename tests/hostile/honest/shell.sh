@@ -8,8 +8,9 @@ text
 END
 )" = TXET ]
 sleep 60 &
+job=$!
 kill %1
-wait %1 || [ $? = 143 ]
+wait "$job" || [ $? = 143 ]
 trap 'caught=1' USR1
 kill -USR1 $$
 [ "$caught" = 1 ]
