@@ -7,12 +7,16 @@ played, and can be made again from the log.
 Invariant: pure; a wave is a function of the event and of the counted matches before it.
 """
 
+import math
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple, Protocol
 
 import msgspec
 
 from arena.model import Block, TrialVerdict
+
+_MOST_TIMES = 2.0**30
+_HALVINGS = 20
 
 
 class Lead(NamedTuple):
@@ -102,6 +106,40 @@ def step_down(leads: Iterable[Lead], pairs: int, separation: Callable[[int, floa
             break
         pairs -= 1
     return max(1, pairs)
+
+
+Errors = Callable[..., float]
+"""(error, times=1.0) -> how many standard errors tell two apart at a lead with this error, when so
+many times the deals have been played."""
+
+
+def more_deals(lead: Lead, deals: float, errors: Errors, *, close: float = 0.0) -> tuple[int, bool]:
+    """Estimate how many more deals tell two apart, in two digits; and whether it is a lower bound.
+
+    The error of a lead shrinks with the root of the deals: the lead of today is then enough. If it
+    is the true one the chance is about even; it is rarely just that, so what it takes scatters
+    widely (bench/calibration.py outlook). A lead that is less than its error says little: what a
+    lead larger by that error takes is a lower bound. `close`: a lead that needn't be told apart.
+    """
+    strokes = abs(lead.strokes)
+    need = max(strokes, close - strokes)
+    if at_least := need < lead.error:
+        need += lead.error
+
+    def short(times: float) -> bool:
+        error = lead.error / math.sqrt(times)
+        return errors(error, times=times) * error > need
+
+    high = 1.0
+    while short(high) and high < _MOST_TIMES:
+        high *= 2
+    low = max(1.0, high / 2)
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2
+        low, high = (middle, high) if short(middle) else (low, middle)
+    more = max(1, math.ceil(deals * (high - 1)))
+    unit = 10 ** max(0, len(str(more)) - 2)
+    return round(more / unit) * unit, at_least
 
 
 def at_once(wave: Wave) -> Schedule:

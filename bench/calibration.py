@@ -2,7 +2,8 @@
 
     python bench/calibration.py                    all of it, some ten minutes on one core
     python bench/calibration.py races --runs 100   a part: results, strokes, races, large, trials,
-                                                   forfeits, skewed, no-worse, looks, series
+                                                   forfeits, skewed, no-worse, looks, outlook,
+                                                   series, later
 
 Nothing is played: rated deals are drawn, and go as sums into the arena's own classes (`fit`,
 `fit_strokes`, `Evidence`, `Race`, `SequentialTrial`), which see what they would see in an event.
@@ -48,12 +49,13 @@ from arena.model import (
     sha256_hex,
 )
 from arena.ratings import normal
-from arena.ratings.evidence import Evidence
+from arena.ratings.evidence import Evidence, lead_of
 from arena.ratings.fit import Fit, draw_margin, fit
 from arena.ratings.intervals import Z95, Moments, average, half_width
 from arena.ratings.outcomes import ForfeitSums, PairCount, Tally
+from arena.ratings.separation import separation
 from arena.ratings.stroke_fit import fit_strokes, skill_of_a_stroke
-from arena.schedule import NoResults, ScheduleEnd, Wave, WaveResults, step_down
+from arena.schedule import NoResults, ScheduleEnd, Wave, WaveResults, more_deals, step_down
 
 RATING = RatingSettings()
 RACING = Race.stated(RaceSettings())
@@ -706,6 +708,101 @@ def skewed(runs: int) -> None:
         row(f"{skew:+g}", f"{sd:g}", *cells)
 
 
+# --------------------------------------------------------------------------------- outlook
+
+OUTLOOK_SD = 9.0
+MOST_TIMES = 40  # the predicted number of deals, after which a continuation is given up
+
+
+class Continued:
+    """A round robin that goes on until the neighbours that were open are told apart. A bound of
+    every look judges it as a race without a `close`, one look as an event that is over.
+    """
+
+    def __init__(self, chance: Chance, skills: np.ndarray, deals: int, *, looks: bool) -> None:
+        self._chance, self._skills, self._size = chance, skills, len(skills)
+        self._names = names(self._size)
+        racing = Race.stated(RaceSettings(close=0.0)) if looks else None
+        self._settings = Settings(game="play-nine", rate_on=ADJUSTED, deals=deals, racing=racing)
+        self._pairs = self._size - 1 if looks else math.comb(self._size, 2)
+        self._gaps = {pair: Moments() for pair in itertools.combinations(self._names, 2)}
+        self._played = 0
+        self._play(deals)
+        order = [self._names.index(name) for name in self._fit.order()]
+        self.asked = {
+            pair: more_deals(lead_of(self._fit, *pair, RATING), deals, self._errors)
+            for pair in itertools.pairwise(order)
+            if not self.apart(*pair)
+        }
+        """By open neighbours: more deals, and whether they are a lower bound."""
+
+    def _errors(self, error: float, times: float = 1.0) -> float:
+        del times
+        return separation(self._settings, self._pairs, error)
+
+    def _play(self, many: int) -> None:
+        for one, two in itertools.combinations(range(self._size), 2):
+            gap = self._gaps[self._names[one], self._names[two]]
+            self._chance.play(gap, self._skills[one] - self._skills[two], OUTLOOK_SD, many)
+        self._played += many
+        self._fit = fit_strokes(self._names, self._gaps, seats=2, settings=RATING)
+
+    def apart(self, one: int, two: int) -> bool:
+        """By the rule, in whichever order."""
+        lead = lead_of(self._fit, one, two, RATING)
+        return abs(lead.strokes) > self._errors(lead.error) * lead.error
+
+    def took(self) -> Iterator[tuple[bool, float, bool]]:
+        """Of each open pair: whether its number is a lower bound; how many times as many it took;
+        whether the two are apart when so many have been played.
+        """
+        start, first = self._played, dict[tuple[int, int], float]()
+        then: dict[tuple[int, int], bool] = {}
+        while left := [pair for pair in self.asked if pair not in first or pair not in then]:
+            self._play(max(1, self._played // 20))
+            more = self._played - start
+            for pair in left:
+                predicted, at_least = self.asked[pair]
+                if more >= predicted:
+                    then.setdefault(pair, self.apart(*pair))
+                if self.apart(*pair):
+                    first.setdefault(pair, more / predicted)
+                elif more > predicted * (1 if at_least else MOST_TIMES):
+                    first.setdefault(pair, math.inf)
+        for pair, (_, at_least) in self.asked.items():
+            yield at_least, first[pair], then[pair]
+
+
+def outlook(runs: int) -> None:
+    """How many more deals neighbours really take, against what the table predicts."""
+    head(
+        "More deals until neighbours are told apart: needed / predicted",
+        *("rule", "bots", "deals a pair when asked", "skills' deviation"),
+        *("pairs with a number", "median", "middle half", "8 of 10", "apart at the number, %"),
+        *('pairs with "more than"', "needed more, %"),
+    )
+    for looks, (size, deals, spread) in itertools.product(
+        (False, True), ((2, 20, 3.0), (6, 20, 8.0), (6, 100, 8.0))
+    ):
+        ratios, apart, bounded = [], [], []
+        for run in range(runs // size):
+            chance = Chance((11, size, deals, run))
+            skills = spread * chance.draw.standard_normal(size)
+            for at_least, ratio, then in Continued(chance, skills, deals, looks=looks).took():
+                if at_least:
+                    bounded.append(ratio > 1)
+                else:
+                    ratios.append(ratio)
+                    apart.append(then)
+        ordered = sorted(ratios)
+        marks = [f"{ordered[int(at * len(ordered))]:.2f}" for at in (0.5, 0.25, 0.75, 0.1, 0.9)]
+        row(
+            *("every look" if looks else "one look", size, deals, f"{spread:g}", len(ratios)),
+            *(marks[0], f"{marks[1]} to {marks[2]}", f"{marks[3]} to {marks[4]}"),
+            *(percent(sum(apart), len(apart)), len(bounded), percent(sum(bounded), len(bounded))),
+        )
+
+
 # ---------------------------------------------------------------------------------- series
 
 SERIES_DEALS = 25
@@ -816,6 +913,7 @@ PARTS: Mapping[str, tuple[Callable[[int], None], int]] = {
     "skewed": (skewed, 1000),
     "no-worse": (no_worse, 1000),
     "looks": (looks, 1000),
+    "outlook": (outlook, 600),
     "series": (series, 2000),
     "later": (later, 60),
 }

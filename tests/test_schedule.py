@@ -5,7 +5,16 @@ import math
 import pytest
 
 from arena.model import Block, MatchSpec, Series
-from arena.schedule import Lead, NoResults, ScheduleEnd, all_blocks, at_once, step_down, wave_of
+from arena.schedule import (
+    Lead,
+    NoResults,
+    ScheduleEnd,
+    all_blocks,
+    at_once,
+    more_deals,
+    step_down,
+    wave_of,
+)
 
 
 def block(name, *tables):
@@ -76,3 +85,31 @@ def test_each_lead_has_its_own_bound():
     leads = [Lead(40.0, 10.0), Lead(3.5, 1.0)]
     assert 2 == step_down(leads, 2, lambda _, error: error)
     assert 1 == step_down(leads, 2, lambda _, error: 1 / error)
+
+
+@pytest.mark.parametrize(
+    ("strokes", "close", "expected"),
+    [
+        (1.5, 0.0, (60, False)),  # (3 / 1.5)² times 20 deals, less those that were played
+        (-1.5, 0.0, (60, False)),  # whichever of the two is ahead
+        (0.5, 0.0, (60, True)),  # less than its error: as many if it were 1.5
+        (0.0, 3.0, (1, False)),  # just shown to be close
+        (0.0, 1.5, (60, False)),
+        (0.0, 0.0, (160, True)),
+        (4.0, 0.0, (1, False)),  # told apart already
+    ],
+)
+def test_more_deals_follow_from_a_lead_and_its_error(strokes, close, expected):
+    """The error of 1 shrinks with the root of the deals, until the need is three of it."""
+    found = more_deals(Lead(strokes, 1.0), 20, lambda error, times: 3.0, close=close)
+    assert expected == found
+
+
+def test_more_deals_are_counted_by_the_rule_of_that_time():
+    """A bound that narrows: four errors up to twice the deals, and two from there on."""
+    told = more_deals(Lead(2.0, 1.0), 1000, lambda error, times: 4.0 if times < 2 else 2.0)
+    assert (1000, False) == told
+    many, _ = more_deals(Lead(1.01, 1.0), 1234, lambda error, times: 2.0)
+    assert 3600 == many, "in two digits"
+    endless, _ = more_deals(Lead(1.5, 1.0), 10, lambda error, times: math.inf)
+    assert endless > 10**9

@@ -90,6 +90,6 @@ def _append(path: Path | None, text: str) -> None:
             with path.open("a", encoding="utf-8") as file:
                 file.write(text)
         except OSError as error:
-            from arena.model import UserError
+            import arena
 
-            raise UserError(f"--summary {path}: {error.strerror}") from None
+            raise arena.UserError(f"--summary {path}: {error.strerror}") from None

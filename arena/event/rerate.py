@@ -20,6 +20,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple, Protocol
 
+from msgspec import UNSET
 from msgspec.structs import replace
 
 from arena.event.epochs import epoch_fault, epochs_of
@@ -106,13 +107,20 @@ def rate_events(
     for each in every:
         known = withdrawn.setdefault(each.root, set())
         parted += _take(joint, each, called[each.folder], wanted, withdrawn=known, reader=reader)
-    found = table(event, joint.counted())
+    found = table(event, joint.counted(), ahead=True)
     joint.sources.sort(key=lambda source: source.event.commitment)
     selected = tuple(_selected(event, chosen, sorted(gone), wanted, parted))
     if len(chosen) == 1 and not selected and not joint.sources[0].damaged:
         return found
-    # Why an event ended, and what a trial has shown, is its own.
-    return replace(found, sources=tuple(joint.sources), selected=selected, ended="", verdict=None)
+    # Why an event ended, what a trial has shown, and how it would go on, is its own.
+    return replace(
+        found,
+        sources=tuple(joint.sources),
+        selected=selected,
+        ended="",
+        verdict=None,
+        open_pairs=UNSET,
+    )
 
 
 def _every(folders: Sequence[Path], events: Mapping[Path, Event]) -> list[_RatedEvent]:

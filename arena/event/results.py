@@ -106,7 +106,7 @@ def table_of(folder: Path, event: Event | None = None) -> Table:
     counted = counting.counted()
     if event.finished and counted.missing:
         raise incomplete(folder, counted.missing, counted.planned)
-    return table(event, counted)
+    return table(event, counted, ahead=True)
 
 
 def incomplete(folder: Path, missing: int, planned: int) -> UserError:

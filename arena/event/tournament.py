@@ -137,7 +137,8 @@ class Tournament:
 
     def result(self, rule: int = DERIVATION) -> Table:
         """The table of what counts so far, by a rule of derivation."""
-        return table(self._store.event, self.counting.counted(), rule=rule)
+        ahead = rule == DERIVATION
+        return table(self._store.event, self.counting.counted(), rule=rule, ahead=ahead)
 
     def publish(self) -> Table:
         """Write the tables by the event's own rule of derivation. Returns today's, for people."""

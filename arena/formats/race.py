@@ -30,7 +30,7 @@ from arena.formats import Format
 from arena.formats.blocks import MOST_MATCHES, Dealing
 from arena.formats.tables import all_tables, balanced_tables, field_of
 from arena.model import Entrant, RaceSettings, Settings, UserError
-from arena.schedule import Lead, ScheduleEnd, Wave, WaveResults, step_down
+from arena.schedule import Lead, ScheduleEnd, Wave, WaveResults, more_deals, step_down
 
 MOST_DEALS = 100_000  # of one pair: they tell even a tenth of a stroke
 
@@ -143,7 +143,8 @@ class Race(Format):
             pairs, {pair: played.get(n, 0) for pair, n in self._seated.items()}
         )
         more = min(likely, left) - 2 * sum(map(len, deals.values()))
-        return self._dealing.wave(deals, more=max(0, more), note=note)
+        hardest = standing.hardest({pair: played[n] for pair, n in self._seated.items()})
+        return self._dealing.wave(deals, more=max(0, more), note=f"{note}{hardest}")
 
     def _nearest(
         self, pairs: Sequence[tuple[str, str]], order: Sequence[str]
@@ -221,6 +222,22 @@ class _Standing:
     def open_note(self) -> str:
         groups = [f"{group[0]} to {group[-1]} ({len(group)})" for group in self.open_groups()]
         return f"open: {', '.join(groups)}"
+
+    def hardest(self, played: dict[frozenset[str], int]) -> str:
+        """The open neighbours that take the most deals, for people; empty if none may meet."""
+        found = []
+        for one, two in itertools.pairwise(self.order):
+            if self._open(one, two) and (deals := played.get(frozenset((one, two)))):
+                lead = self._results.lead(one, two)
+                found.append((*more_deals(lead, deals, self._errors, close=self._close), one, two))
+        if not found:
+            return ""
+        more, at_least, one, two = max(found)
+        return f"; {one} and {two}: {'more than' if at_least else 'about'} {more} more deals"
+
+    def _errors(self, error: float, times: float) -> float:
+        del times  # the bounds of a race go by the error alone
+        return self._results.separation(self._pairs, error)
 
     def likely(self, pairs: Sequence[tuple[str, str]], played: dict[frozenset[str], int]) -> int:
         matches = 0.0

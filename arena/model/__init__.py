@@ -54,4 +54,12 @@ from arena.model.settings import (
     Settings,
     TrialSettings,
 )
-from arena.model.standings import Duel, SourceEvent, Standing, Table, TrialVerdict, Withdrawal
+from arena.model.standings import (
+    Duel,
+    OpenPair,
+    SourceEvent,
+    Standing,
+    Table,
+    TrialVerdict,
+    Withdrawal,
+)

@@ -2,6 +2,8 @@
 
 import enum
 
+from msgspec import UNSET, UnsetType
+
 from arena.model.event import Event
 from arena.model.fields import Frozen
 from arena.model.settings import DERIVATION
@@ -79,6 +81,17 @@ class Duel(Frozen, frozen=True, kw_only=True):
     losses: int
 
 
+class OpenPair(Frozen, frozen=True, kw_only=True):
+    """Neighbours that are not told apart."""
+
+    bots: tuple[str, str]  # the first stands above
+    deals: int
+    """More deals of each table (in a race of the two) that tell them apart with an even chance, if
+    their lead is what it is now."""
+    at_least: bool
+    """The lead is less than its error: so many deals it takes if it is larger by that error."""
+
+
 class SourceEvent(Frozen, frozen=True, kw_only=True):
     """One of the events that a table was made from."""
 
@@ -111,5 +124,7 @@ class Table(Frozen, frozen=True, kw_only=True):
     sources: tuple[SourceEvent, ...] = ()
     """The events that were rated, in the order of their commitments; empty: all of `event`."""
     selected: tuple[str, ...] = ()  # what was left out of them on request; for people
+    open_pairs: tuple[OpenPair, ...] | UnsetType = UNSET
+    """Neighbours that share ranks; absent where nobody asked, as in all files of an event."""
     rule: int = DERIVATION
     """The rule of derivation; an older one only for files of an event that names it."""

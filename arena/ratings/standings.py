@@ -13,14 +13,27 @@ from functools import partial
 from itertools import pairwise, zip_longest
 from typing import Any
 
-from arena.model import ADJUSTED, DERIVATION, RESULTS, Duel, Event, Standing, Table, Withdrawal
+from msgspec import UNSET
+
+from arena.model import (
+    ADJUSTED,
+    DERIVATION,
+    RESULTS,
+    Duel,
+    Event,
+    OpenPair,
+    Standing,
+    Table,
+    Withdrawal,
+)
+from arena.ratings import outlook
 from arena.ratings.counts import EventCount
 from arena.ratings.evidence import fitted, lead_of
 from arena.ratings.fit import DECIMALS, Fit
 from arena.ratings.intervals import Z95, Average, Moments, average, half_width, win_interval
 from arena.ratings.outcomes import THOUSANDTHS, Account, PairCount, Tally
 from arena.ratings.separation import always, separation
-from arena.schedule import step_down
+from arena.schedule import Errors, step_down
 
 SHARE_DECIMALS = 4
 
@@ -29,8 +42,12 @@ WITHDRAWN = "withdrawn"
 ANNULLED = "annulled"
 
 
-def table(event: Event, counted: EventCount, *, rule: int = DERIVATION) -> Table:
-    """`rule`: of derivation; an older one only for files of an event that names it."""
+def table(
+    event: Event, counted: EventCount, *, rule: int = DERIVATION, ahead: bool = False
+) -> Table:
+    """`rule`: of derivation; an older one only for files of an event that names it. `ahead`: also
+    tell what would tell neighbours apart, which no file has.
+    """
     tally = counted.tally
     settings = event.settings
     withdrawn = {out.entrant: out for out in counted.withdrawn}
@@ -64,8 +81,29 @@ def table(event: Event, counted: EventCount, *, rule: int = DERIVATION) -> Table
         withdrawn=counted.withdrawn,
         ended=counted.end.note,
         verdict=counted.end.verdict,
+        open_pairs=_open_pairs(event, counted, found, order) if ahead else UNSET,
         rule=rule,
     )
+
+
+def _open_pairs(
+    event: Event, counted: EventCount, found: Fit, order: Sequence[tuple[Any, ...]]
+) -> tuple[OpenPair, ...]:
+    """Of bots that are rated and play on; a trial has a question of its own."""
+    if event.settings.trial:
+        return ()
+    gone = {out.entrant for out in counted.withdrawn}
+    placed = [at for unrated, *_, entrant, at in order if not unrated]
+    errors = _errors(event, counted, found, len(placed))
+    playing = [at for at in placed if found.entrants[at] not in gone]
+    tally, share = counted.tally, _share(counted)
+    return tuple(outlook.open_pairs(event.settings, tally, (found, playing), errors, share))
+
+
+def _share(counted: EventCount) -> float:
+    """Of the matches that the event has as far as it is decided."""
+    played = counted.tally.matches
+    return played / (played + counted.missing) if counted.missing else 1.0
 
 
 def _of_matches(account: Account) -> dict[str, Any]:
@@ -140,23 +178,31 @@ def _ranks(placed: Sequence[int], apart: Callable[[int, int], bool]) -> dict[int
     return ranks
 
 
-def _errors(event: Event, counted: EventCount, found: Fit, rated: int) -> Callable[[float], float]:
+def _errors(event: Event, counted: EventCount, found: Fit, rated: int) -> Errors:
     """How many standard errors tell two apart, by the error of their lead. A format that stops when
     things are clear has to be surer, and so has a table of an event that is still played; a race is
     ranked by the errors that it was decided by.
     """
     settings, withdrawn = event.settings, {out.entrant for out in counted.withdrawn}
-    needed = partial(separation, settings)
+
+    def needed(pairs: int, error: float, times: float = 1.0) -> float:
+        del times
+        return separation(settings, pairs, error)
+
     if settings.trial:
         return partial(needed, 1)
     if not settings.racing:
         # Any two, not neighbours alone: a range of ranks ends at any separated pair.
         pairs = rated * (rated - 1) // 2
-        if counted.missing and counted.tally.matches and settings.looks == 1:
-            share = counted.tally.matches / (counted.tally.matches + counted.missing)
-            errors = always(settings.rating.error_rate / max(1, pairs), share**-0.5)
-            return lambda _: errors
-        return partial(needed, pairs)
+        rate = settings.rating.error_rate / max(1, pairs)
+
+        def planned(error: float, times: float = 1.0) -> float:
+            share = times * _share(counted)
+            if 0 < share < 1 and settings.looks == 1:
+                return always(rate, share**-0.5)
+            return needed(pairs, error)
+
+        return planned
     order = sorted(
         (-mu, entrant, index)
         for index, (mu, entrant) in enumerate(zip(found.mu, found.entrants, strict=True))

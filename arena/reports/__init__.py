@@ -11,6 +11,9 @@ played the same, because timings and host facts are left out. Every name is trea
 from collections.abc import Callable
 from typing import NamedTuple
 
+from msgspec import UNSET
+from msgspec.structs import replace
+
 from arena.model import Table
 from arena.reports.rows import as_first_rule
 
@@ -35,4 +38,4 @@ class TableReport(NamedTuple):
         """What its file holds, by the rule that `table` was derived by."""
         if table.rule == 1:
             table = as_first_rule(table, for_people=self.for_people)
-        return self.render(table, View())
+        return self.render(replace(table, open_pairs=UNSET), View())

@@ -24,6 +24,8 @@ def render(table: Table, view: View) -> str:
     content: dict[str, Any] = msgspec.to_builtins(table)
     content["format"] = FORMAT
     del content["rule"]
+    if canonical:
+        content.pop("open_pairs", None)
     _settle(content["event"], canonical=canonical)
     for source in content["sources"]:
         _settle(source["event"], canonical=canonical)

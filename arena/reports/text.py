@@ -21,6 +21,7 @@ from arena.reports.layout import clip, width, wrap
 from arena.reports.rows import listed
 
 SHORTEST_NAME = 20  # a name is cut before a column is dropped, but not below this
+OPEN_SHOWN = 8  # pairs of neighbours that are not told apart
 _GAP = 2
 _RED = "\x1b[1;31m"
 _RESET = "\x1b[0m"
@@ -31,6 +32,8 @@ def render(table: Table, view: View) -> str:
     lines = _standings(table, room=room, canonical=canonical)
     if won := _matrix(table, room=room):
         lines += ["", *won]
+    if ahead := [] if canonical else _outlook(table, room):
+        lines += ["", *ahead]
     lines.append("")
     if unconfined(table, canonical=canonical):
         warning = wrap(UNCONFINED, room, indent="  ")
@@ -50,6 +53,24 @@ def _summary(table: Table, more: str, room: int | None) -> tuple[str, str]:
     if room is None:
         return counted, both
     return clip(counted, room), both if width(both) <= room else f"details: {more}"
+
+
+def _outlook(table: Table, room: int | None) -> list[str]:
+    """How many more deals would tell neighbours apart, the closest to an answer first."""
+    pairs = table.open_pairs or ()
+    of = "of the two" if table.event.settings.racing else "a table"
+    lines = wrap(
+        f"more deals {of} to tell neighbours apart (even chance at their lead):",
+        room,
+        indent="  ",
+    )
+    for pair in pairs[:OPEN_SHOWN]:
+        one, two = (clip(plain(bot), SHORTEST_NAME) for bot in pair.bots)
+        about = "more than" if pair.at_least else "about"
+        lines += wrap(f"  {one} and {two}: {about} {pair.deals:,}", room, indent="    ")
+    if (more := len(pairs) - OPEN_SHOWN) > 0:
+        lines.append(f"  and {more} more pairs; --format json has them")
+    return lines if pairs else []
 
 
 def _standings(table: Table, *, room: int | None, canonical: bool) -> list[str]:

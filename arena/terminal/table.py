@@ -50,7 +50,9 @@ def part_of(table: Table, *, top: int | None, bots: Sequence[str]) -> Table:
         rows = tuple(row for row in rows if names[row.entrant] & wanted)
         absent = tuple(out for out in table.event.not_run if names[out.name] & wanted)
     event = msgspec.structs.replace(table.event, not_run=absent)
-    return msgspec.structs.replace(table, event=event, rows=rows[:top])
+    shown = {row.entrant for row in rows[:top]}
+    pairs = tuple(pair for pair in table.open_pairs or () if shown.intersection(pair.bots))
+    return msgspec.structs.replace(table, event=event, rows=rows[:top], open_pairs=pairs)
 
 
 def _names(entrant: str) -> set[str]:

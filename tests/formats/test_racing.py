@@ -110,7 +110,9 @@ def test_only_groups_that_are_open_play_on(race, shown, checked):
     waves.append(made.wave(waves, results))
     assert {"ac": 10, "bd": 10} == met(waves[1])
     assert range(10, 20) == dealt(waves[1], "ac")
-    assert "open: c to a (2), d to b (2)" == waves[1].note
+    # Three errors tell apart: a lead of 1 takes nine times the 10 deals. The other may be close.
+    hardest = "d and b: about 80 more deals"
+    assert f"open: c to a (2), d to b (2); {hardest}" == waves[1].note
     checked(made, waves)
 
 
@@ -196,7 +198,8 @@ def test_how_waves_grow_is_the_event_s(race, shown, growth, deals):
     for number in deals:
         waves.append(made.wave(waves, results))
         assert number == len(dealt(waves[-1], "ab"))
-    assert {(2, 1.0)} == set(asked)
+    assert (2, 1.0) == asked[0]
+    assert {2} == {pairs for pairs, _ in asked}
 
 
 def test_the_budget_ends_it_before_it_is_exceeded(race, shown):

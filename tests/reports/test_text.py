@@ -11,13 +11,15 @@ from arena.model import (
     ADJUSTED,
     RESULTS,
     Machine,
+    OpenPair,
+    RaceSettings,
     Settings,
     Standing,
     TrialSettings,
     UserError,
     Withdrawal,
 )
-from arena.registry import REPORTS, render
+from arena.registry import REPORTS, render, report
 from arena.reports.rows import as_first_rule
 
 
@@ -172,6 +174,18 @@ def test_forfeits_are_tested_apart_from_strokes_alone(tables, rate_on, forfeits,
     event = msgspec.structs.replace(table.event, settings=settings)
     made = render(msgspec.structs.replace(table, event=event), "text")
     assert apart == ("forfeits tested apart" in made)
+
+
+@pytest.mark.parametrize(
+    ("no_worse", "told"), [(UNSET, "better: 0 against 3"), (True, "no worse: -3 against 0")]
+)
+def test_a_trial_says_what_it_asks(tables, no_worse, told):
+    """Between which two leads it decides."""
+    table = tables.plain()
+    trial = TrialSettings(new="b@1", effect=3.0, no_worse=no_worse)
+    event = msgspec.structs.replace(table.event, settings=Settings(game="play-nine", trial=trial))
+    made = render(msgspec.structs.replace(table, event=event), "text")
+    assert f"is b@1 {told} strokes a match" in made
 
 
 def test_several_machines_and_a_beacon_are_told(tables):
@@ -350,3 +364,34 @@ def test_an_epoch_names_who_takes_no_part(tables):
         event = msgspec.structs.replace(table.event, settings=settings)
         made = render(msgspec.structs.replace(table, event=event), "text")
         assert times == made.count("kept out: bad@1: was withdrawn before this epoch\n")
+
+
+def open_pairs(*deals):
+    """Neighbours, every second a lower bound."""
+    return tuple(
+        OpenPair(bots=(f"bot{at}@1", f"bot{at + 1}@1"), deals=many, at_least=bool(at % 2))
+        for at, many in enumerate(deals)
+    )
+
+
+@pytest.mark.parametrize(
+    ("settings", "of"), [({}, "a table"), ({"racing": RaceSettings()}, "of the two")]
+)
+def test_what_would_tell_neighbours_apart_is_told_to_people(tables, settings, of):
+    """In lines of 80 columns, of many pairs the first; no file and no canonical report has it."""
+    table = tables.plain()
+    event = msgspec.structs.replace(
+        table.event, settings=msgspec.structs.replace(table.event.settings, **settings)
+    )
+    table = msgspec.structs.replace(table, event=event, open_pairs=open_pairs(*range(40, 50)))
+    text = render(table, "text", width=80)
+    head = f"more deals {of} to tell neighbours apart (even chance at their lead):"
+    assert f"{head}\n  bot0@1 and bot1@1: about 40\n  bot1@1 and bot2@1: more than 41\n" in text
+    assert "  and 2 more pairs; --format json has them\n" in text
+    assert '"open_pairs"' in render(table, "json")
+    for name in ("text", "json"):
+        without = msgspec.structs.replace(table, open_pairs=UNSET)
+        assert report(name).file_text(table) == report(name).file_text(without)
+        assert "open_pairs" not in render(table, name, canonical=True)
+        assert "tell neighbours apart" not in render(table, name, canonical=True)
+    assert head not in render(msgspec.structs.replace(table, open_pairs=()), "text")
