@@ -142,6 +142,13 @@ def more_deals(lead: Lead, deals: float, errors: Errors, *, close: float = 0.0) 
     return round(more / unit) * unit, at_least
 
 
+def worth(one: float, two: float, bots: int) -> float:
+    """How many deals between two alone tell as much of their lead as those that each of them has
+    played with all: exact where all pairs have played as many.
+    """
+    return bots / (bots - 1) / (1 / one + 1 / two)
+
+
 def at_once(wave: Wave) -> Schedule:
     return lambda before, results: ScheduleEnd() if before else wave  # noqa: ARG005 - as they are asked
 

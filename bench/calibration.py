@@ -21,7 +21,7 @@ import argparse
 import itertools
 import math
 import statistics
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -55,7 +55,7 @@ from arena.ratings.intervals import Z95, Moments, average, half_width
 from arena.ratings.outcomes import ForfeitSums, PairCount, Tally
 from arena.ratings.separation import separation
 from arena.ratings.stroke_fit import fit_strokes, skill_of_a_stroke
-from arena.schedule import NoResults, ScheduleEnd, Wave, WaveResults, more_deals, step_down
+from arena.schedule import NoResults, ScheduleEnd, Wave, WaveResults, more_deals, step_down, worth
 
 RATING = RatingSettings()
 RACING = Race.stated(RaceSettings())
@@ -715,8 +715,9 @@ MOST_TIMES = 40  # the predicted number of deals, after which a continuation is 
 
 
 class Continued:
-    """A round robin that goes on until the neighbours that were open are told apart. A bound of
-    every look judges it as a race without a `close`, one look as an event that is over.
+    """A round robin that goes on until the neighbours that were open are told apart: all pairs,
+    judged by one look as an event that is over; or as a race without a `close`, by a bound of
+    every look, the open neighbours alone.
     """
 
     def __init__(self, chance: Chance, skills: np.ndarray, deals: int, *, looks: bool) -> None:
@@ -726,11 +727,13 @@ class Continued:
         self._settings = Settings(game="play-nine", rate_on=ADJUSTED, deals=deals, racing=racing)
         self._pairs = self._size - 1 if looks else math.comb(self._size, 2)
         self._gaps = {pair: Moments() for pair in itertools.combinations(self._names, 2)}
-        self._played = 0
-        self._play(deals)
+        self._alone = looks
+        self._play(deals, itertools.combinations(range(self._size), 2))
         order = [self._names.index(name) for name in self._fit.order()]
+        each = (self._size - 1) * deals
+        self._known = known = worth(each, each, self._size) if looks else deals
         self.asked = {
-            pair: more_deals(lead_of(self._fit, *pair, RATING), deals, self._errors)
+            pair: more_deals(lead_of(self._fit, *pair, RATING), known, self._errors)
             for pair in itertools.pairwise(order)
             if not self.apart(*pair)
         }
@@ -740,11 +743,10 @@ class Continued:
         del times
         return separation(self._settings, self._pairs, error)
 
-    def _play(self, many: int) -> None:
-        for one, two in itertools.combinations(range(self._size), 2):
+    def _play(self, many: int, pairs: Iterable[tuple[int, int]]) -> None:
+        for one, two in map(sorted, pairs):
             gap = self._gaps[self._names[one], self._names[two]]
             self._chance.play(gap, self._skills[one] - self._skills[two], OUTLOOK_SD, many)
-        self._played += many
         self._fit = fit_strokes(self._names, self._gaps, seats=2, settings=RATING)
 
     def apart(self, one: int, two: int) -> bool:
@@ -756,11 +758,13 @@ class Continued:
         """Of each open pair: whether its number is a lower bound; how many times as many it took;
         whether the two are apart when so many have been played.
         """
-        start, first = self._played, dict[tuple[int, int], float]()
+        more, first = 0, dict[tuple[int, int], float]()
         then: dict[tuple[int, int], bool] = {}
         while left := [pair for pair in self.asked if pair not in first or pair not in then]:
-            self._play(max(1, self._played // 20))
-            more = self._played - start
+            step = max(1, int(self._known + more) // 20)
+            everyone = itertools.combinations(range(self._size), 2)
+            self._play(step, left if self._alone else everyone)
+            more += step
             for pair in left:
                 predicted, at_least = self.asked[pair]
                 if more >= predicted:

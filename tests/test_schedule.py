@@ -14,6 +14,7 @@ from arena.schedule import (
     more_deals,
     step_down,
     wave_of,
+    worth,
 )
 
 
@@ -103,6 +104,13 @@ def test_more_deals_follow_from_a_lead_and_its_error(strokes, close, expected):
     """The error of 1 shrinks with the root of the deals, until the need is three of it."""
     found = more_deals(Lead(strokes, 1.0), 20, lambda error, times: 3.0, close=close)
     assert expected == found
+
+
+def test_what_deals_with_others_are_worth():
+    """Two that have met each other alone have just met; of six that all met 20 times each 100."""
+    assert 20 == pytest.approx(worth(20, 20, 2))
+    assert 60 == pytest.approx(worth(100, 100, 6))
+    assert worth(100, 20, 6) < 60
 
 
 def test_more_deals_are_counted_by_the_rule_of_that_time():

@@ -30,7 +30,7 @@ from arena.formats import Format
 from arena.formats.blocks import MOST_MATCHES, Dealing
 from arena.formats.tables import all_tables, balanced_tables, field_of
 from arena.model import Entrant, RaceSettings, Settings, UserError
-from arena.schedule import Lead, ScheduleEnd, Wave, WaveResults, more_deals, step_down
+from arena.schedule import Lead, ScheduleEnd, Wave, WaveResults, more_deals, step_down, worth
 
 MOST_DEALS = 100_000  # of one pair: they tell even a tenth of a stroke
 
@@ -144,7 +144,7 @@ class Race(Format):
         )
         more = min(likely, left) - 2 * sum(map(len, deals.values()))
         hardest = standing.hardest({pair: played[n] for pair, n in self._seated.items()})
-        return self._dealing.wave(deals, more=max(0, more), note=f"{note}{hardest}")
+        return self._dealing.wave(deals, more=max(0, more), note=f"{note}; {hardest}")
 
     def _nearest(
         self, pairs: Sequence[tuple[str, str]], order: Sequence[str]
@@ -224,16 +224,18 @@ class _Standing:
         return f"open: {', '.join(groups)}"
 
     def hardest(self, played: dict[frozenset[str], int]) -> str:
-        """The open neighbours that take the most deals, for people; empty if none may meet."""
+        """The open neighbours that take the most deals, if they alone play on, for people."""
+        deals: Counter[str] = Counter()
+        for pair, many in played.items():
+            deals.update(dict.fromkeys(pair, many))
         found = []
         for one, two in itertools.pairwise(self.order):
-            if self._open(one, two) and (deals := played.get(frozenset((one, two)))):
+            if self._open(one, two):
+                known = worth(deals[one], deals[two], len(deals))
                 lead = self._results.lead(one, two)
-                found.append((*more_deals(lead, deals, self._errors, close=self._close), one, two))
-        if not found:
-            return ""
+                found.append((*more_deals(lead, known, self._errors, close=self._close), one, two))
         more, at_least, one, two = max(found)
-        return f"; {one} and {two}: {'more than' if at_least else 'about'} {more} more deals"
+        return f"{one} and {two}: {'more than' if at_least else 'about'} {more} more deals"
 
     def _errors(self, error: float, times: float) -> float:
         del times  # the bounds of a race go by the error alone

@@ -86,8 +86,8 @@ class OpenPair(Frozen, frozen=True, kw_only=True):
 
     bots: tuple[str, str]  # the first stands above
     deals: int
-    """More deals of each table (in a race of the two) that tell them apart with an even chance, if
-    their lead is what it is now."""
+    """More deals of each table (in a race between the two, if they alone play on) that tell them
+    apart with an even chance, if their lead is what it is now."""
     at_least: bool
     """The lead is less than its error: so many deals it takes if it is larger by that error."""
 

@@ -10,8 +10,8 @@ from itertools import pairwise
 from arena.model import OpenPair, Settings
 from arena.ratings.evidence import lead_of
 from arena.ratings.fit import Fit
-from arena.ratings.outcomes import PairCount, Tally
-from arena.schedule import Errors, more_deals
+from arena.ratings.outcomes import Tally
+from arena.schedule import Errors, more_deals, worth
 
 
 def open_pairs(
@@ -32,7 +32,7 @@ def open_pairs(
         names = found.entrants[one], found.entrants[two]
         deals = settings.deals * share
         if settings.racing:
-            met = tally.pairs.get((min(names), max(names)), PairCount())
-            deals = met.first + met.ties + met.second or settings.deals
+            of_one, of_two = (tally.accounts[name].deals for name in names)
+            deals = worth(of_one, of_two, len(found.entrants))
         more, at_least = more_deals(lead, deals, errors, close=close)
         yield OpenPair(bots=names, deals=more, at_least=at_least)

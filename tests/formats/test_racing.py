@@ -110,8 +110,9 @@ def test_only_groups_that_are_open_play_on(race, shown, checked):
     waves.append(made.wave(waves, results))
     assert {"ac": 10, "bd": 10} == met(waves[1])
     assert range(10, 20) == dealt(waves[1], "ac")
-    # Three errors tell apart: a lead of 1 takes nine times the 10 deals. The other may be close.
-    hardest = "d and b: about 80 more deals"
+    # Each has played 40 deals, worth 25 of the two alone. Three errors tell apart, so a lead of 1
+    # takes nine times as many; the other two may be shown to be close.
+    hardest = "d and b: about 200 more deals"
     assert f"open: c to a (2), d to b (2); {hardest}" == waves[1].note
     checked(made, waves)
 
