@@ -70,6 +70,9 @@ if TYPE_CHECKING:
     from arena.model import Table as Table
     from arena.model import TrialVerdict as TrialVerdict
     from arena.model import UserError as UserError
+    from arena.regret import Decision as Decision
+    from arena.regret.summary import BotRegret as BotRegret
+    from arena.regret.summary import RegretReport as RegretReport
     from arena.replay.steps import MatchSteps as MatchSteps
     from arena.site.publish import PublishOptions as PublishOptions
     from arena.verify.rerun import RerunOptions as RerunOptions
@@ -119,6 +122,8 @@ _HOMES = {
         *("Entrant", "Event", "Fault", "FaultKind", "HostError", "Limits", "MatchRecord"),
         *("Settings", "Standing", "StartError", "Table", "TrialVerdict", "UserError"),
     ),
+    "arena.regret": ("Decision",),
+    "arena.regret.summary": ("BotRegret", "RegretReport"),
     "arena.replay.steps": ("MatchSteps",),
     "arena.site.publish": ("PublishOptions",),
     "arena.verify.rerun": ("RerunOptions",),

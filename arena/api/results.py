@@ -7,6 +7,7 @@ matches are read from the log each time. Loads no trio.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -16,6 +17,7 @@ import msgspec
 
 from arena import registry, store
 from arena.api.paths import PathName, folder_paths
+from arena.deals import Deals, with_beacon
 from arena.event.epochs import epochs_of
 from arena.event.rerate import EVERYTHING, RateOptions, rate_events
 from arena.event.results import Counts, announce_reading, table_of
@@ -23,9 +25,12 @@ from arena.event.search import BotMatches, Search, SearchResult, counted_record,
 from arena.machine import Notify, ignore_notes
 from arena.model import Entrant, Event, MatchRecord, RateOn, Settings, Standing, Table, UserError
 from arena.registry import render
+from arena.regret import Decision, decisions, with_regret
+from arena.regret.summary import RegretReport, report
 from arena.replay.steps import MatchSteps, unfold
 
 Row = dict[str, Any]
+NEWEST = 200  # matches whose regret is looked at: ten to twenty seconds
 _OF_A_MOVE = ("move", "drawn", "discard", "unasked", "ends")
 
 
@@ -135,10 +140,33 @@ class EventResults:
         """A match move by move, with all cards and the luck of each move."""
         return self.unfold(self.match(match, attempt=attempt))
 
-    def unfold(self, record: MatchRecord) -> MatchSteps:
-        """The same of a record. UserError while the event's secret is not known."""
+    def unfold(self, record: MatchRecord, *, regret: bool = False) -> MatchSteps:
+        """The same of a record, with the regret of each move if that is asked for. UserError while
+        the event's secret is not known.
+        """
         game, secret = registry.game(self.settings.game), store.secret_of(self.folder, self.event)
-        return unfold(record, self.event, game=game, secret=secret)
+        steps = unfold(record, self.event, game=game, secret=secret)
+        return with_regret(steps, self.decisions(record)) if regret else steps
+
+    def decisions(self, record: MatchRecord) -> tuple[Decision, ...]:
+        """Each decision of a match with what it cost, by the opinion of the game's evaluator."""
+        return decisions(record, **self._rules())
+
+    def regret(self, newest: int | None = NEWEST) -> RegretReport:
+        """Where the bots lost strokes by their own decisions; None: in all matches that count."""
+        records: deque[MatchRecord] = deque(maxlen=newest)
+        of = 0
+        rules = self._rules()
+        for record in self.matches():
+            of += 1
+            records.append(record)
+        return report(records, of, **rules)
+
+    def _rules(self) -> dict[str, Any]:
+        secret = store.secret_of(self.folder, self.event)
+        deals = Deals(with_beacon(secret, self.event.beacon))
+        game = registry.game(self.settings.game)
+        return {"game": game, "deals": deals, "settings": self.settings}
 
     def move_rows(self, match: str | None = None) -> list[Row]:
         """A row for each move of one match, or of all that count."""

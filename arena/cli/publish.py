@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from arena.cli.flags import FOLDER, POSITIVE, Helped, option, switch
+from arena.cli.flags import FOLDER, NATURAL, POSITIVE, Helped, option, switch
 
 
 @click.command(cls=Helped, short_help="Write the events in FOLDERS as a static site.")
@@ -27,6 +27,11 @@ from arena.cli.flags import FOLDER, POSITIVE, Helped, option, switch
 )
 @switch("--with-stderr", "What bots wrote to stderr, with their faults.")
 @switch("--with-host", "Machines, and why bots were not run: may name hosts, paths.")
+@option(
+    "--regret N",
+    NATURAL,
+    "In how many of the newest matches to look where bots lost strokes; 0: none.  [default: 50]",
+)
 @option("--jobs", POSITIVE, "Processes.  [default: a core each]")
 def publish(folders: tuple[Path, ...], site: Path, **options: Any) -> None:  # noqa: ANN401 - flags
     import arena
@@ -34,6 +39,8 @@ def publish(folders: tuple[Path, ...], site: Path, **options: Any) -> None:  # n
     from arena.terminal.screen import say
 
     with_ = {name: options.pop(f"with_{name}") for name in ("stderr", "host")}
+    if options["regret"] is None:
+        del options["regret"]
     chosen = arena.PublishOptions(**with_, **options)
     for outcome in arena.publish(folders, site, chosen, notify=say, progress=PublishProgress()):
         for line in outcome_lines(outcome):

@@ -72,6 +72,7 @@ COMPARISON = Parsed("comparison", _comparison)
 @option("--hole N", POSITIVE, "Begin there; as text: it alone.")
 @option("--move N", NATURAL, "Of the hole: begin there; as text: it alone.")
 @option("--as SEAT|NAME", text="Show no more than that seat could know.", to="watcher")
+@switch("--regret", "Beside a move what it cost, and which was best: an evaluator's opinion.")
 @switch("--print", "As text, on a terminal too.", to="as_text")
 @option(
     "--export FILE",

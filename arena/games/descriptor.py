@@ -73,6 +73,7 @@ class Descriptor(Frozen, frozen=True, kw_only=True):
     rules: str  # for `?` at a terminal: lines of at most 79 columns
     rating: RatingSettings
     luck: str = ""  # import path of its `arena.luck.Measure`; empty: its luck isn't measured
+    judge: str = ""  # import path of its `arena.regret.Judge`; empty: its moves aren't judged
     vector: str = ""
     """Import path of its `arena.rl.vector.VectorEnv`; empty: it can't be trained in batches."""
 

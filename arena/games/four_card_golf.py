@@ -192,6 +192,7 @@ DESCRIPTOR: Final = Descriptor(
     # Measured as play-nine's: 5 % ties, 19 strokes, 8.7.
     rating=RatingSettings(draw_probability=0.05, forfeit_margin=56.0, event_sd=9.0),
     luck="arena.luck.four_card_golf:MEASURE",
+    judge="arena.regret.four_card_golf:JUDGE",
     vector="arena.rl.vector.four_card_golf:FourCardEnv",
 )
 

@@ -223,6 +223,7 @@ DESCRIPTOR: Final = Descriptor(
     # event_sd is the median over all pairs of example bots, 22.6.
     rating=RatingSettings(draw_probability=0.01, forfeit_margin=123.0, event_sd=23.0),
     luck="arena.luck.play_nine:MEASURE",
+    judge="arena.regret.play_nine:JUDGE",
     vector="arena.rl.vector.play_nine:PlayNineEnv",
 )
 

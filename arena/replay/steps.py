@@ -53,6 +53,10 @@ class Step(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     luck: tuple[int, ...] = ()
     """By seat, thousandths of strokes that chance cost it with this move, less than nothing where
     it was kind; none where it had no part. With the last move of a hole: its final reveal too."""
+    best: str = ""
+    """The move that was worth more, if regrets were asked for and there is one."""
+    regret: int = 0
+    """Thousandths of strokes that it was worth more, by the opinion of a frozen evaluator."""
 
 
 class HoleSteps(Frozen, frozen=True, kw_only=True):

@@ -26,6 +26,7 @@ from arena.machine import Notify
 from arena.model import Frozen, HostError, UserError
 from arena.registry import GAMES
 from arena.reports import View
+from arena.reports.escape import json_line
 from arena.site import feed, state
 from arena.site.clearance import Clearance, key_fingerprint, site_key
 from arena.site.folder import SiteFolder, read_or_make_key
@@ -34,6 +35,7 @@ from arena.site.pages import ranking, shared, viewer
 from arena.site.pages.bot import bot
 from arena.site.pages.frame import Site, sheets_of
 from arena.site.pages.method import method
+from arena.site.regret import FILE, MATCHES, regret_of
 from arena.site.source import SiteSource, origin_of, read_source
 from arena.site.view import EventView, bot_slug, event_slug
 from arena.site.words import asset_files
@@ -49,6 +51,8 @@ class PublishOptions(Frozen, frozen=True, kw_only=True):
     """The key of the aliases; None: one in the user's own state folder, made when needed."""
     stderr: bool = False  # what bots wrote to stderr, with their faults
     host: bool = False  # machines, and why bots were not run
+    regret: int = MATCHES
+    """In how many of an event's newest matches is shown where its bots lost strokes; 0: none."""
     jobs: int | None = None  # processes; None: one a core
 
 
@@ -158,7 +162,8 @@ def _event(  # noqa: PLR0917 - all that `update_site` was given
     for done in files.write(options.jobs or fair_jobs()):
         progress(source.folder, done, source.table.matches)
     name = options.name if options.name is not None else earlier.name if earlier else ""
-    view = files.view(name)
+    regret = regret_of(source, clearing, options.regret)
+    view = msgspec.structs.replace(files.view(name), regret=regret)
     (folder / "b").mkdir()
     for path, text in event_files(Site(title=index.title), view):
         (folder / path).write_text(text, encoding="utf-8")
@@ -192,6 +197,8 @@ def event_files(site: Site, view: EventView) -> Iterator[tuple[str, str]]:
         row, slug = places[entrant], bot_slug(entrant)
         yield f"b/{slug}.html", bot(site, view, entrant)
         yield f"b/{slug}.svg", feed.badge(entrant, row.rank, row.rank_last, len(places))
+    if view.regret:
+        yield FILE, json_line(msgspec.json.encode(view.regret)).decode() + "\n"
     for name, report in ranking.published_tables().items():
         yield name, report.render(view.table, View())
 

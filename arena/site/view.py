@@ -17,6 +17,7 @@ from collections.abc import Mapping, Sequence
 import msgspec
 
 from arena.model import Frozen, Standing, Table
+from arena.regret.summary import RegretReport
 
 _OTHER = re.compile(r"[^a-z0-9]+")
 _LONGEST = 40
@@ -103,6 +104,7 @@ class EventView(Frozen, frozen=True, kw_only=True):
     ended: float = 0.0  # when its last match ended; 0: not known
     missing: tuple[str, ...] = ()  # keys of what is missing and why, in the order of display
     anonymous: bool = False
+    regret: RegretReport | None = None  # where its bots lost strokes, in some of its matches
 
     @property
     def place(self) -> dict[str, Standing]:

@@ -21,7 +21,7 @@ from arena.replay.steps import ALL, NOBODY, OWNER, HoleSteps, MatchSteps, Step, 
 from arena.reports.cards import Card, Face, Picture, Player
 from arena.reports.escape import plain
 
-SHOWN = 50  # thousandths of a stroke below which a move's luck is not mentioned
+SHOWN = 50  # thousandths of a stroke below which a move's luck or regret is not mentioned
 
 _FACES = {NOBODY: Face.NOBODY, OWNER: Face.OWNER, ALL: Face.ALL}
 
@@ -278,6 +278,8 @@ class Album:
         text = words(self._about, name, moved)
         if watcher is None and step.luck and abs(step.luck[step.seat]) >= SHOWN:
             text += f"  ({_luck([step.luck[step.seat]])})"
+        if not theirs and step.regret >= SHOWN:
+            text += f"  (regret {step.regret / 1000:.1f}: {step.best} was best)"
         if step.reshuffled:
             text += ", from the pile shuffled anew"
         return f"{text} (played for it)" if step.unasked else text

@@ -79,6 +79,7 @@ _OF_ONE = {
     "watcher": "--as",
     "as_text": "--print",
     "export": "--export",
+    "regret": "--regret",
 }
 
 
@@ -114,7 +115,7 @@ def _show(results: EventResults, record: MatchRecord, asked: Any) -> None:  # no
     if move is not None and hole is None:
         raise UserError("--move counts within a hole: add --hole N")
     folder, event = results.folder, results.event
-    steps = results.unfold(record)
+    steps = results.unfold(record, regret=asked.regret)
     mine = evaluator_name(registry.game(event.settings.game))
     if event.settings.evaluator not in {"", mine}:
         theirs = plain(event.settings.evaluator)

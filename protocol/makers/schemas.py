@@ -26,6 +26,7 @@ from arena.cli.flags import TIME, Megabytes
 from arena.cli.prepare import prepare
 from arena.cli.run import run
 from arena.model import Event, MatchRecord, event, records, settings, standings
+from arena.regret import summary
 from arena.replay import steps
 from arena.site import state
 from arena.wire.messages import (
@@ -59,8 +60,9 @@ RECORDS: dict[str, Any] = {
     "check-report": report.CheckReports,
     "match-steps": steps.MatchSteps,
     "site": state.SiteIndex,
+    "regret": summary.RegretReport,
 }
-DOCUMENTED = (event, records, settings, standings, audit_report, report, state, steps)
+DOCUMENTED = (event, records, settings, standings, audit_report, report, state, steps, summary)
 """Where the types of the log, and of what is printed as JSON, are."""
 
 # Where SPEC.md describes the fields of a type: the table under this heading.

@@ -5,10 +5,13 @@ from urllib.parse import urlencode
 
 from arena.model import Duel, Standing
 from arena.reports.columns import share
+from arena.regret import PHASES
+from arena.regret.summary import DearMove
 from arena.site import pictures
 from arena.site.markup import Content, Safe, join, long_text, tag
 from arena.site.pages import frame
 from arena.site.pages.ranking import rating, withdrawal_note
+from arena.site.regret import FILE
 from arena.site.view import BotView, EventView, Failing, Notable, Point, Spread, bot_slug
 from arena.site.words import english, number, say
 
@@ -32,6 +35,7 @@ def bot(site: frame.Site, view: EventView, entrant: str) -> str:
         *_strokes(shown),
         *_spread("by_seat", "col_seat", 0, shown.seats),
         *_spread("by_hole", "col_hole", 1, shown.holes),
+        *_regret(view, entrant),
         *_notable(view, shown),
         *_opponents(view, entrant),
         *_faults(view, shown),
@@ -116,6 +120,59 @@ def _spread(key: str, column: str, first: int, spreads: list[Spread]) -> Iterato
     columns.insert(2, tag("td"))
     yield tag("h2", say(key))
     yield frame.table(columns, rows, key=key, kind="narrow")
+
+
+def _regret(view: EventView, entrant: str) -> Iterator[Safe]:
+    found = view.regret
+    mine = next((each for each in found.bots if each.bot == entrant), None) if found else None
+    if not (found and mine):
+        return
+    yield tag("h2", say("its_regret"))
+    judged = say("regret_judged", n=mine.matches, newest=found.matches, of=found.of)
+    data = tag("a", "JSON", href=f"../{FILE}")
+    yield tag("p", say("about_regret"), " ", judged, " ", data, class_="quiet")
+    parts = (
+        ("col_delta", mine.strokes),
+        ("col_luck", mine.luck),
+        ("regret_own", mine.regret),
+        ("regret_others", mine.others),
+        ("regret_rest", mine.rest),
+    )
+    boxes = [
+        tag("div", tag("dt", say(key)), tag("dd", number(value, 1)))
+        for key, value in parts
+        if value is not None
+    ]
+    yield tag("dl", *boxes, class_="figures")
+    rows = [
+        tag(
+            "tr",
+            tag("th", say(f"mistake_{mistake}"), scope="row"),
+            tag("td", say(f"phase_{PHASES[mistake]}"), class_="text"),
+            tag("td", number(cost, 2)),
+            tag("td", number(mine.times[mistake], 1)),
+        )
+        for mistake, cost in mine.mistakes.items()
+    ]
+    if rows:
+        columns = "col_mistake words, col_phase words, col_cost figures, col_times figures"
+        yield frame.table(frame.heads(columns), rows, key="its_regret", kind="stack")
+        yield tag("h3", say("dearest"))
+        rows = [_dear(view, each) for each in mine.dearest]
+        columns = "col_cost figures, col_played words, col_best words, col_match words"
+        yield frame.table(frame.heads(columns), rows, key="dearest", kind="stack")
+
+
+def _dear(view: EventView, each: DearMove) -> Safe:
+    link = frame.replay_link(view, each.match, each.hole, each.move, up="../")
+    where = join(link, say("hole_move", hole=each.hole, move=each.move), between=frame.DOT)
+    return tag(
+        "tr",
+        tag("td", number(each.regret, 1)),
+        tag("td", tag("code", each.played), class_="text"),
+        tag("td", tag("code", each.best), class_="text"),
+        tag("td", where, class_="text"),
+    )
 
 
 def _notable(view: EventView, shown: BotView) -> Iterator[Safe]:

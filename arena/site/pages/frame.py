@@ -216,9 +216,14 @@ def fact(key: str, *parts: Content) -> Safe:
     return join(tag("dt", say(key)), tag("dd", *parts))
 
 
-def replay_link(view: EventView, match: str, hole: int = 0, *, up: str = "") -> Safe:
-    """To a match in the viewer, or to one of its holes; just the id if there are no replays."""
+def replay_link(
+    view: EventView, match: str, hole: int = 0, move: int = 0, *, up: str = ""
+) -> Safe:
+    """To a match in the viewer, one of its holes, or a move of it; just the id if there are no
+    replays.
+    """
     if not view.replays:
         return tag("code", match)
-    wanted = urlencode({"m": match} | ({"h": hole} if hole else {}))
+    places = {"m": match, "h": hole, "s": move}
+    wanted = urlencode({key: value for key, value in places.items() if value})
     return tag("a", tag("code", match), href=f"{up}replay.html#{wanted}")
