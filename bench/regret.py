@@ -28,8 +28,11 @@ from self_play import Imported
 from arena import open_results
 from arena.deals import Deals, secret_from_seed
 from arena.games import Game, Hole
+from arena.model import MatchSpec, Settings
+from arena.referee import Referee
 from arena.registry import GAMES, game
-from arena.regret import Mistake, mistake_of, worths_of
+from arena.regret import Mistake, decisions, mistake_of, worths_of
+from arena.regret.summary import RegretSummary
 
 BOTS = Path(__file__).parents[1] / "example_bots"
 PLAYERS = ("greedy", "matcher", "strong")
@@ -77,31 +80,38 @@ def play_on(hole: Hole, policy: Policy) -> tuple[int, ...]:
     return hole.scores()
 
 
-def dealt_anew(hole: Any, chance: random.Random) -> Any:
-    """A copy of the hole in which the cards that no player knows have been shuffled."""
+def copied(hole: Hole) -> Any:
+    """A hole that goes on by itself; its deck, which doesn't change, is shared."""
     other = copy.copy(hole)
     for name, value in vars(hole).items():
         if isinstance(value, list):
             setattr(other, name, [x.copy() if isinstance(x, list) else x for x in value])
+    return other
+
+
+def dealt_anew(hole: Any, chance: random.Random) -> Any:
+    """A copy of the hole in which the cards that no player knows have been shuffled."""
+    other = copied(hole)
     view = hole.view(hole.to_act()[0])
     letters = getattr(view, "known", None) or [
         ["n" if card is None else "a" for card in grid] for grid in view.grids
     ]
     down = [(s, at) for s, row in enumerate(letters) for at, who in enumerate(row) if who == "n"]
-    slots = [at for at, card in enumerate(other._stock) if card is not None]
-    hidden = [other._cards[seat][at] for seat, at in down]
-    stock = [other._stock[at] for at in slots]
-    if hole._reshuffles:
+    inside, reshuffled = vars(other), vars(hole)["_reshuffles"]
+    cards, stock = inside["_cards"], inside["_stock"]
+    slots = [at for at, card in enumerate(stock) if card is not None]
+    hidden, drawn = [cards[seat][at] for seat, at in down], [stock[at] for at in slots]
+    if reshuffled:
         chance.shuffle(hidden)
-        chance.shuffle(stock)
+        chance.shuffle(drawn)
     else:
-        unseen = hidden + stock
+        unseen = hidden + drawn
         chance.shuffle(unseen)
-        hidden, stock = unseen[: len(hidden)], unseen[len(hidden) :]
+        hidden, drawn = unseen[: len(hidden)], unseen[len(hidden) :]
     for (seat, at), card in zip(down, hidden, strict=True):
-        other._cards[seat][at] = card
-    for at, card in zip(slots, stock, strict=True):
-        other._stock[at] = card
+        cards[seat][at] = card
+    for at, card in zip(slots, drawn, strict=True):
+        stock[at] = card
     return other
 
 
@@ -136,7 +146,7 @@ def positions(rules: Game, count: int, chance: random.Random) -> Any:
         while acting := hole.to_act():
             seat = acting[0]
             move = table[seat](hole, seat)
-            held.append((dealt_anew(hole, random.Random(0)), seat, move))
+            held.append((copied(hole), seat, move))
             hole.apply(seat, move)
         hole, seat, move = chance.choice(held)
         legal = hole.legal(seat)
@@ -163,8 +173,7 @@ def rollouts(rules: Game, count: int, times: int, name: str) -> list[Compared]:
         differences = []
         for _ in range(times):
             dealt = dealt_anew(hole, chance)
-            twin = dealt_anew(dealt, chance)
-            twin._cards, twin._stock = copy.deepcopy(dealt._cards), dealt._stock.copy()
+            twin = copied(dealt)
             dealt.apply(seat, other)
             twin.apply(seat, best)
             differences.append(
@@ -201,42 +210,168 @@ def show_rollouts(found: Sequence[Compared]) -> None:
         _line(mistake, [each for each in found if each.mistake is mistake])
 
 
-def rest(folder: Path, newest: int) -> None:
+def best_of(worths: Sequence[float], legal: Sequence[str], begins: str | tuple[str, ...]) -> str:
+    """The best of the moves that begin so; empty if there is none."""
+    return min(((w, m) for w, m in zip(worths, legal, strict=True) if m.startswith(begins)))[1]
+
+
+def next_place(view: Any, move: str) -> str:
+    """The same card one place further on; as it was where that would end the hole."""
+    word, _, place = move.partition(" ")
+    if word not in {"take", "swap"} or view.grids[view.seat].count(None) < 2:
+        return move
+    return f"{word} {(int(place) + 1) % len(view.grids[view.seat])}"
+
+
+def _tee(view: Any, move: str, *_: Any) -> str:
+    return "tee 0 4" if view.phase == "tee" else move
+
+
+def _take(view: Any, move: str, worths: Any, legal: Any) -> str:
+    wanted = view.phase == "turn" and view.discard <= 5 and view.grids[view.seat].count(None) > 1
+    return best_of(worths, legal, "take") if wanted else move
+
+
+def _draw(view: Any, move: str, *_: Any) -> str:
+    return "draw" if view.phase == "turn" else move
+
+
+def _misplace(view: Any, move: str, *_: Any) -> str:
+    return next_place(view, move)
+
+
+def _keep(view: Any, move: str, worths: Any, legal: Any) -> str:
+    wanted = view.phase == "drawn" and view.drawn <= 9 and view.grids[view.seat].count(None) > 1
+    return best_of(worths, legal, "swap") if wanted else move
+
+
+def _discard(view: Any, move: str, worths: Any, legal: Any) -> str:
+    return best_of(worths, legal, ("flip", "skip")) if view.phase == "drawn" else move
+
+
+def _end(view: Any, move: str, *_: Any) -> str:
+    grid = view.grids[view.seat]
+    if view.phase == "drawn" and grid.count(None) == 1 and view.ended_by is None:
+        return f"flip {grid.index(None)}"
+    return move
+
+
+def _go_on(view: Any, move: str, worths: Any, legal: Any) -> str:
+    grid = view.grids[view.seat]
+    if view.ended_by is not None or grid.count(None) != 1:
+        return move
+    others = [(w, m) for w, m in zip(worths, legal, strict=True) if m[5:] != str(grid.index(None))]
+    return min(others)[1] if move.endswith(f" {grid.index(None)}") else move
+
+
+def _knock(view: Any, move: str, _: Any, legal: Any) -> str:
+    return "knock" if "knock" in legal and view.turns[view.seat] > 1 else move
+
+
+def _never_knock(_: Any, move: str, worths: Any, legal: Any) -> str:
+    return best_of(worths, legal, ("take", "draw")) if move == "knock" else move
+
+
+BLUNDERS = {
+    "tees off with one column": ("play-nine", Mistake.TEE, _tee),
+    "takes whatever is 5 or lower": ("play-nine", Mistake.TOOK, _take),
+    "never takes": ("play-nine", Mistake.DREW, _draw),
+    "puts a card one place too far": ("play-nine", Mistake.MISPLACED, _misplace),
+    "keeps what it draws up to 9": ("play-nine", Mistake.KEPT, _keep),
+    "never keeps what it draws": ("play-nine", Mistake.DISCARDED, _discard),
+    "goes out as soon as it can": ("play-nine", Mistake.EARLY, _end),
+    "never goes out": ("play-nine", Mistake.LATE, _go_on),
+    "knocks on its second turn": ("four-card-golf", Mistake.EARLY, _knock),
+    "never knocks": ("four-card-golf", Mistake.LATE, _never_knock),
+}
+"""Of strong, each with one kind of blunder: game, the mistake that should come first, the move."""
+
+
+def blunders(matches: int) -> int:
+    """How many of ten planted blunders the report ranks first, by what they cost."""
+    print("| strong, but it | game | first | strokes a match | second | |")
+    print("|---|---|---|---:|---|---:|")
+    found = 0
+    for title, (name, mistake, blunder) in BLUNDERS.items():
+        rules = game(name)
+        worths, policy = worths_of(rules), by_bot("strong")
+        settings = Settings(game=name, seats=2, turn_cap=rules.turn_cap)
+        deals, summary = Deals(secret_from_seed("blunders")), RegretSummary()
+        for number in range(matches):
+            spec = MatchSpec(
+                id=f"b-{number:06d}-0", series="b", pairing="b", deal=number // 2,
+                rotation=number % 2, seats=("blunders", "strong")[:: 1 - 2 * (number % 2)],
+            )  # fmt: skip
+            referee = Referee(spec, game=rules, deals=deals, settings=settings)
+            referee.begin()
+            while referee.asked:
+                for seat in referee.asked:
+                    _, view, plays = referee.sight(seat)
+                    legal = referee.legal(seat)
+                    move = policy(_Seen(view, plays, legal), seat)
+                    if spec.seats[seat] == "blunders":
+                        move = blunder(view, move, worths(view, plays, legal), legal)
+                    referee.answer(seat, move)
+            record = referee.record()
+            record = msgspec.structs.replace(record, digest=record.computed_digest())
+            summary.add(record, decisions(record, game=rules, deals=deals, settings=settings))
+        (mine,) = [each for each in summary.bots() if each.bot == "blunders"]
+        (first, cost), (second, less) = [*mine.mistakes.items(), ("-", 0.0)][:2]
+        found += first is mistake
+        mark = "" if first is mistake else f", not {mistake}"
+        print(f"| {title} | {name} | {first}{mark} | {cost:.1f} | {second} | {less:.1f} |")
+    print(f"\n{found} of {len(BLUNDERS)} ranked first, {matches} matches each against strong")
+    return found
+
+
+class _Seen:
+    """What a policy asks a hole for."""
+
+    def __init__(self, view: Any, plays: Any, legal: Any) -> None:
+        self.view, self.events = lambda _: view, lambda *_: plays
+        self.legal = lambda _: legal
+
+
+def rest(folder: Path, newest: int, weakest: str) -> None:
     """What is left of strokes when luck and regret are taken off, by bot and over all."""
     results = open_results(folder)
-    rules = results.settings.game
     records = sorted(results.matches(), key=lambda record: record.digest)[:newest]
-    both, by_bot_ = [], defaultdict(list)
+    found, bots = [], defaultdict(list)
     for record in records:
         regrets = [0.0] * len(record.seats)
         for each in results.decisions(record):
             regrets[each.seat] += each.regret / 1000
         lucks = [each / 1000 for each in record.luck]
+        plain = not any(seat.startswith(weakest) for seat in record.seats)
         for seat, bot in enumerate(record.seats):
-            found = tuple(margin(each, seat) for each in (record.totals, lucks, regrets))
-            both.append(found)
-            by_bot_[bot].append(found)
-    pairs = [(strokes - luck, regret) for strokes, luck, regret in both]
-    scale = sum(x * y for x, y in pairs) / sum(y * y for _, y in pairs)
-    print(f"**{rules}**, {len(records)} of {folder}, scale that leaves least: {scale:.3f}\n")
+            parts = [margin(each, seat) for each in (record.totals, lucks, regrets)]
+            found.append((plain, *parts))
+            bots[bot].append(parts)
+    print(f"**{results.settings.game}**, {len(records)} matches of {folder}\n")
     print("| bot | matches | strokes | luck | regret | rest |")
     print("|---|---:|---:|---:|---:|---:|")
-    for bot, found in sorted(by_bot_.items(), key=lambda item: sum(x for x, _, _ in item[1])):
-        strokes, luck, regret = (_mean(column) for column in zip(*found, strict=True))
-        left = [s - k - r for s, k, r in found]
+    for bot, mine in sorted(bots.items(), key=lambda item: _mean([x[0] for x in item[1]])):
+        strokes, luck, regret = (_mean(column) for column in zip(*mine, strict=True))
+        left = [s - k - r for s, k, r in mine]
         error = math.sqrt(_variance(left) / len(left))
         means = f"{strokes:+.1f} | {luck:+.1f} | {regret:+.1f}"
-        print(f"| {bot} | {len(found)} | {means} | {_mean(left):+.1f} ± {error:.1f} |")
-    whole = _variance([s for s, _, _ in both])
-    print("\n| what is taken off | share of the variance that is left |")
-    print("|---|---:|")
-    print(f"| luck | {_variance([s - k for s, k, _ in both]) / whole:.1%} |")
-    print(f"| luck and regret | {_variance([s - k - r for s, k, r in both]) / whole:.1%} |")
-    within = [
-        [s - k - r - _mean([a - b - c for a, b, c in found]) for s, k, r in found]
-        for found in by_bot_.values()
+        print(f"| {bot} | {len(mine)} | {means} | {_mean(left):+.1f} ± {error:.1f} |")
+    print(f"\n| | all | without {weakest} |")
+    print("|---|---:|---:|")
+    parts = [[each[1:] for each in found], [each[1:] for each in found if each[0]]]
+    scales = [
+        sum((s - k) * r for s, k, r in some) / sum(r * r for _, _, r in some) for some in parts
     ]
-    print(f"| and each bot's mean | {_variance([x for one in within for x in one]) / whole:.1%} |")
+    print(f"| scale of regret that would leave least | {scales[0]:.2f} | {scales[1]:.2f} |")
+    for title, taken in (
+        ("luck taken off", lambda s, k, _: s - k),
+        ("luck and regret", lambda s, k, r: s - k - r),
+    ):
+        shares = [
+            _variance([taken(*each) for each in some]) / _variance([each[0] for each in some])
+            for some in parts
+        ]
+        print(f"| variance left, {title} | {shares[0]:.1%} | {shares[1]:.1%} |")
 
 
 def _mean(values: Sequence[float]) -> float:
@@ -256,11 +391,15 @@ def main() -> int:
     parser.add_argument("--positions", type=int, default=1000)
     parser.add_argument("--times", type=int, default=40, help="roll-outs of each move")
     parser.add_argument("--policy", default="judge", help="judge, or a Python example bot")
+    parser.add_argument("--matches", type=int, default=10, help="a blunder")
     parser.add_argument("--newest", type=int, default=400, help="matches for the rest")
+    parser.add_argument("--weakest", default="random", help="figures without this bot, too")
     asked = parser.parse_args()
+    if asked.what == "blunders":
+        return int(blunders(asked.matches) < len(BLUNDERS))
     if asked.what == "rest":
         for name in asked.names:
-            rest(Path(name), asked.newest)
+            rest(Path(name), asked.newest, asked.weakest)
         return 0
     for name in asked.names or GAMES:
         found = rollouts(game(name), asked.positions, asked.times, asked.policy)

@@ -7,8 +7,8 @@
 the same bytes everywhere. What it costs to turn both cards of a column at the tee-off is measured:
 5,000 deals of two seats are played to their end both ways by the example bot strong.
 
-**four-card-golf**: how many turns are left is counted in 400 matches of results/four-card-golf, by
-the classes of the hands as the seat that has moved knows them, and which cards lie on the pile. What
+**four-card-golf**: how many turns are left, and which cards lie on the pile, is counted in 400
+matches of results/four-card-golf, by classes of hands as the seat knows them that has moved. What
 hands come to is computed for some chances of another turn, by iteration, from an endless pack.
 """
 
@@ -24,7 +24,7 @@ from arena import open_results
 from arena.deals import Deals, secret_from_seed
 from arena.luck.four_card_golf import CLASSES, CODE, HANDS, KIND, KINDS, PACK, POINTS
 from arena.registry import game
-from arena.regret.four_card_golf import UnseenCards, class_of, expected_hands
+from arena.regret.four_card_golf import UnseenCards, class_of, expected_hands, last_gains
 
 HERE = Path(__file__).parent
 FILE = HERE.parent / "arena/regret/play_nine.json"
@@ -33,7 +33,7 @@ FOUR_FILE = FILE.with_name("four_card_golf.json")
 TEES = 5000
 MATCHES = 400
 FEW = 5  # turns of a cell at which it counts as much as the mean of all cells
-TURNS = (0, 50, 100, 150, 200, 300, 400, 600, 900)
+TURNS = (0, 100, 150, 200, 300, 400, 600, 900)
 ROUNDS = 60  # of the iteration, at most; it ends when no hand changes by half a hundredth
 FOUR = "Made by bench/train_regret.py from 400 matches of results/four-card-golf."
 ABOUT = "Made by bench/train_regret.py: tables of bench/train_strong, and the tee-off measured."
@@ -79,30 +79,38 @@ def nine(learned: dict[str, list], tee: float) -> str:
     return json.dumps(found, separators=(",", ":")) + "\n"
 
 
-def counted(matches: int) -> tuple[list, list, list]:
-    """Turns left of the seat that moved and of the others, by class; cards on the pile."""
+def counted(matches: int) -> tuple[list, list, list, int]:
+    """Turns left of the seat that moved and of the others, by class; cards on the pile; what a last
+    turn saves beyond what the judge computes.
+    """
     results = open_results(RESULTS)
     rules, deals = game("four-card-golf"), Deals(bytes.fromhex(results.event.secret))
     pack, cells = rules.pack(2), range(len(CLASSES) + 1)
     moved, waiting = ([[[] for _ in cells] for _ in cells] for _ in range(2))
-    piled = [0] * KINDS
+    piled, saved = [0] * KINDS, []
     wanted = [r for r in results.matches() if not any("random" in bot for bot in r.seats)]
     for record in sorted(wanted, key=lambda record: record.digest)[:matches]:
         for number, played in enumerate(record.holes[:9], 1):
             deck = deals.deck(record.pairing, record.deal, number, pack)
             hole = rules.start(seats=2, order=played.order, deck=deck, turn_cap=rules.turn_cap)
-            seen = []
+            seen, knocked = [], None
             for move in played.moves.split(","):
                 (seat,) = hole.to_act()
                 hole.apply(seat, move)
                 view = hole.view(seat)
-                if move == "draw" or view.ended_by is not None:
+                if move == "draw" or (view.ended_by is not None and move != "knock"):
                     continue
                 piled[KIND[view.discard]] += 1
                 unseen, other = UnseenCards(view), 1 - seat
                 (theirs,) = expected_hands(view, hole.events(seat, 0), unseen, [other])
+                if move == "knock":
+                    knocked = other, sum(theirs) - unseen.drawn(last_gains(theirs))
+                    continue
                 mine = sum(unseen.mean if card is None else KIND[card] for card in view.grids[seat])
                 seen.append((seat, class_of(mine), class_of(sum(theirs)), view.turns))
+            if knocked:
+                other, expected = knocked
+                saved.append(expected - hole.scores()[other])
             ending = hole.view(0)
             # A turn that is a knock changes no hand.
             turns = [many - (seat == ending.ended_by) for seat, many in enumerate(ending.turns)]
@@ -110,7 +118,7 @@ def counted(matches: int) -> tuple[list, list, list]:
                 moved[mine][theirs].append(turns[seat] - then[seat])
                 # The other's next turn has begun, and is still to be played.
                 waiting[theirs][mine].append(1 + turns[1 - seat] - then[1 - seat])
-    return means(moved), means(waiting), piled
+    return means(moved), means(waiting), piled, round(100 * sum(saved) / len(saved))
 
 
 def means(cells: list) -> list:
@@ -121,9 +129,16 @@ def means(cells: list) -> list:
 
 
 def hands_worth(turns: int, piled: list) -> list:
-    """By hand, what it comes to with so many hundredths of turns left, in hundredths."""
-    again = turns / (100 + turns)
-    plain = {hand: sum(POINTS[k] * (hand // CODE[k] % 8) for k in range(KINDS + 1)) for hand in HANDS}
+    """By hand, what it comes to with so many hundredths of turns left, in hundredths.
+
+    After a knock each of the others has one more turn, so the first is certain, if there is one;
+    each of those behind it comes with the same chance.
+    """
+    plain = {
+        hand: sum(POINTS[k] * (hand // CODE[k] % 8) for k in range(KINDS + 1)) for hand in HANDS
+    }
+    if not turns:
+        return list(plain.values())
     after = {
         hand: [
             [hand - CODE[kind] + CODE[card] for kind in range(KINDS + 1) if hand // CODE[kind] % 8]
@@ -133,27 +148,34 @@ def hands_worth(turns: int, piled: list) -> list:
     }
     top = [many / sum(piled) for many in piled]
     draw = [many / sum(PACK) for many in PACK]
-    value = dict(plain)
-    for _ in range(ROUNDS):
+
+    def turn(value: dict) -> dict:
+        """What hands come to that have a turn before they are worth so much."""
         found = {}
         for hand in HANDS:
             uses = [min([value[other] for other in others]) for others in after[hand]]
             stay = value[hand]
-            drawn = sum(chance * min(stay, use) for chance, use in zip(draw, uses))
-            turn = sum(chance * min(drawn, use) for chance, use in zip(top, uses))
-            found[hand] = (1 - again) * plain[hand] + again * turn
+            drawn = sum(chance * min(stay, use) for chance, use in zip(draw, uses, strict=True))
+            found[hand] = sum(chance * min(drawn, x) for chance, x in zip(top, uses, strict=True))
+        return found
+
+    again, value = (turns - 100) / turns, plain
+    for _ in range(ROUNDS):
+        further = turn(value)
+        found = {hand: (1 - again) * plain[hand] + again * further[hand] for hand in HANDS}
         most = max(abs(found[hand] - value[hand]) for hand in HANDS)
         value = found
         if most < 0.5:
             break
-    return [round(value[hand]) for hand in HANDS]
+    return list(map(round, turn(value).values()))
 
 
 def four() -> str:
     """The text of the file for four-card golf."""
-    moved, waiting, piled = counted(MATCHES)
+    moved, waiting, piled, saved = counted(MATCHES)
     values = [hands_worth(turns, piled) for turns in TURNS]
-    found = {"about": FOUR, "moved": moved, "waiting": waiting, "turns": TURNS, "values": values}
+    found = {"about": FOUR, "moved": moved, "waiting": waiting}
+    found |= {"saved": saved, "turns": TURNS, "values": values}
     return json.dumps(found, separators=(",", ":")) + "\n"
 
 

@@ -31,6 +31,7 @@ from arena.replay.steps import MatchSteps, unfold
 
 Row = dict[str, Any]
 NEWEST = 200  # matches whose regret is looked at: ten to twenty seconds
+_LONG = 100  # matches: from here on judging takes five seconds and more
 _OF_A_MOVE = ("move", "drawn", "discard", "unasked", "ends")
 
 
@@ -152,14 +153,19 @@ class EventResults:
         """Each decision of a match with what it cost, by the opinion of the game's evaluator."""
         return decisions(record, **self._rules())
 
-    def regret(self, newest: int | None = NEWEST) -> RegretReport:
-        """Where the bots lost strokes by their own decisions; None: in all matches that count."""
+    def regret(self, newest: int | None = NEWEST, *, bot: str | None = None) -> RegretReport:
+        """Where the bots lost strokes by their own decisions, in the newest matches that count, or
+        in all of them (None); only of those that a bot has played, by its id.
+        """
         records: deque[MatchRecord] = deque(maxlen=newest)
         of = 0
         rules = self._rules()
         for record in self.matches():
-            of += 1
-            records.append(record)
+            if bot is None or bot in record.seats:
+                of += 1
+                records.append(record)
+        if len(records) > _LONG:
+            self._notify(f"judging {len(records):,} matches: about {len(records) // 20} s")
         return report(records, of, **rules)
 
     def _rules(self) -> dict[str, Any]:

@@ -15,7 +15,11 @@ from arena.cli.paths import bots_of, matches_of
 @switch("--all", "Also the records that don't count.", to="everything")
 @switch("--faults", "The faults of all records, for people.")
 @switch("--regret", "Where the bots lost strokes by their own decisions.")
-@option("--newest N", NATURAL, "With --regret: in how many matches; 0: all.  [default: 200]")
+@option(
+    "--newest N",
+    NATURAL,
+    "With --regret: in how many, with --bot of its own; 0: all.  [default: 200]",
+)
 @switch("--json", "With --faults: a JSON line a fault. With --regret: as JSON.", to="as_json")
 @option(
     "--transcript MATCH",

@@ -1,13 +1,13 @@
 """What moves of four-card golf are worth: hands by the turns that are left, by what a seat knows.
 
 A position after a move of a seat is worth V(own hand) - V(other's hand). V is what a hand comes to
-if after each turn there is another one with a certain chance, and each turn makes the best of a
-discard and a draw; it is computed for several chances. How many turns are left in the mean was
-counted in games of the example bots, by the class of the seat's own hand and of the best hand among
-the others. A card that the seat doesn't know counts as the mean card of those that it may be. What
-another seat has seen of its own is at most what its moves tell: a player that gives up a seven
-holds no card that it knows to be worse. A discard is worth to the next seat what it gains over a
-draw.
+in so many turns, each of which makes the best of a discard and a draw: one is certain, since a
+knock leaves it, and after each there is another one with the same chance. How many turns are left
+in the mean was counted in games of the example bots, by the class of the seat's own hand and of the
+best hand among the others. A card that the seat doesn't know counts as the mean card of those that
+it may be. What another seat has seen of its own is at most what its moves tell: a player that gives
+up a seven holds no card that it knows to be worse. A discard is worth to the next seat what it
+gains over a draw.
 
 A knock is computed: the seat's own cards against those of the others after their last turn. So is
 a last turn. A draw is worth the mean over the unseen cards of the best use of each.
@@ -41,6 +41,7 @@ class HandRows(Frozen, frozen=True, kw_only=True, forbid_unknown_fields=True):
     moved: tuple[tuple[int, ...], ...]
     """Turns that a seat has left that has just moved: by its class and the best of the others'."""
     waiting: tuple[tuple[int, ...], ...]  # the same of the others
+    saved: int  # what a last turn saves in the mean beyond the use of a draw on the worst card
     turns: tuple[int, ...]  # for how many turns left there are values
     values: tuple[tuple[int, ...], ...]  # by these turns, by the hands in the order of HANDS
 
@@ -50,6 +51,7 @@ class HandWorths:
 
     def __init__(self, rows: HandRows) -> None:
         self._rows = rows
+        self.saved = rows.saved / 100
         self.moved = [list(map(self._between, row)) for row in rows.moved]
         self.waiting = [list(map(self._between, row)) for row in rows.waiting]
 
@@ -121,7 +123,7 @@ def caps(plays: Sequence[Play], seats: int) -> list[list[int | None]]:
 def expected_hands(
     view: FourCardView, plays: Sequence[Play], unseen: UnseenCards, seats: Sequence[int]
 ) -> list[list[float]]:
-    """The cards of other seats, as one may expect them who has seen all plays."""
+    """The cards of other seats, as their moves so far let one expect them."""
     most = caps(plays, len(view.grids))
     return [
         [
@@ -130,6 +132,11 @@ def expected_hands(
         ]
         for other in seats
     ]
+
+
+def last_gains(hand: Sequence[float]) -> list[float]:
+    """By card, what it saves in the place of the worst."""
+    return [max(0.0, max(hand) - card) for card in range(KINDS)]
 
 
 class HandOutlook:
@@ -143,9 +150,9 @@ class HandOutlook:
         self._own = [UNKNOWN if card is None else KIND[card] for card in view.grids[view.seat]]
         self._last = view.ended_by is not None
         others = expected_hands(view, plays, unseen, after)
-        gains = [[max(0.0, max(hand) - card) for card in range(KINDS)] for hand in others]
+        gains = list(map(last_gains, others))
         draws = [unseen.drawn(gain) for gain in gains]
-        self._knocked = fsum(map(fsum, others)) / len(after) - fsum(draws) / len(after)
+        self._knocked = (fsum(map(fsum, others)) - fsum(draws)) / len(after) - values.saved
         """What the others have after a knock, in the mean."""
         fed = [max(0.0, gain - draws[0]) / len(after) for gain in gains[0]]
         if after[0] == view.ended_by:
@@ -172,7 +179,8 @@ class HandOutlook:
         mine = self._values.moved[class_of(expected)][class_of(self._best)]
         waiting = self._values.waiting
         others = fsum(
-            waiting[group][class_of(min(expected, rest))][code] for group, rest, code in self._others
+            waiting[group][class_of(min(expected, rest))][code]
+            for group, rest, code in self._others
         )
         return mine[sum(CODE[card] for card in hand)] - others / self._seats
 

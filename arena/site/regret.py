@@ -1,4 +1,4 @@
-"""Where the bots of a published event lost strokes: of its newest matches, under published names."""
+"""Where the bots of a published event lost strokes, in its newest matches, by published names."""
 
 from collections.abc import Iterator
 
@@ -55,4 +55,3 @@ def _cleared(found: RegretReport, clearing: Clearance, ids: dict[str, str]) -> R
         for each in found.bots
     ]
     return replace(found, bots=tuple(sorted(bots, key=lambda each: (-each.regret, each.bot))))
-

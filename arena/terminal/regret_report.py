@@ -43,16 +43,12 @@ def show_regret(
 ) -> None:
     """`arena log --regret`: all bots, or one; `newest` 0: of all matches."""
     wanted = None if bot is None else seat_of(results.event, bot)
-    found = results.regret(NEWEST if newest is None else newest or None)
+    found = results.regret(NEWEST if newest is None else newest or None, bot=wanted)
     if not found.matches:
-        raise UserError(f"{results.folder}: no match that counts yet, so there is no regret")
+        whose = "" if wanted is None else f" of {plain(wanted)}"
+        raise UserError(f"{results.folder}: no match{whose} counts yet, so there is no regret")
     if wanted is not None:
         bots = tuple(each for each in found.bots if each.bot == wanted)
-        if not bots:
-            raise UserError(
-                f"{plain(wanted)} played none of the newest {found.matches:,} matches; --newest 0 "
-                "looks at all"
-            )
         found = msgspec.structs.replace(found, bots=bots)
     if as_json:
         echo_json(found)

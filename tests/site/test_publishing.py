@@ -394,7 +394,9 @@ def test_without_its_secret_an_event_has_no_table_yet(tmp_path, published, event
 
 
 def test_a_log_is_read_once_and_then_where_its_records_are(tmp_path, published, event, monkeypatch):
-    """One pass for the count, the history and the places; each record that counts once more."""
+    """One pass for the count, the history and the places; each record that counts once more, and the
+    newest for their regret.
+    """
     passes, looked_up = 0, 0
     lines, line_at = log_reader.read_lines, log_reader.line_at
 
@@ -412,8 +414,8 @@ def test_a_log_is_read_once_and_then_where_its_records_are(tmp_path, published, 
     matches = len(list(read_records(folder)))
     monkeypatch.setattr(log_reader, "read_lines", counted)
     monkeypatch.setattr(log_reader, "line_at", noted)
-    published(folder, "--to", tmp_path / "site")
-    assert (1, matches) == (passes, looked_up)
+    published(folder, "--to", tmp_path / "site", "--regret", 2)
+    assert (1, matches + 2) == (passes, looked_up)
 
 
 def test_what_is_wrong_with_the_arena_is_not_told_of_the_log(tmp_path, event, monkeypatch):

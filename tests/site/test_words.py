@@ -9,6 +9,7 @@ import pytest
 
 import arena.site
 from arena.registry import GAMES
+from arena.regret import Mistake, Phase
 from arena.site.words import LANGUAGES, english, moment, number, say, strings
 
 FOLDER = Path(arena.site.__file__).parent
@@ -67,12 +68,13 @@ def test_every_key_that_is_asked_for_exists():
 
 
 def test_every_string_is_asked_for_somewhere():
-    """None is left over: each stands in quotes in the code, or is a move's."""
+    """None is left over: each stands in quotes in the code, or is a move's or a regret's."""
     texts = [path.read_text("utf-8") for path in sources()]
     quoted = {key for text in texts for found in (QUOTED, HEADS) for key in found.findall(text)}
     moves = {f"move_{word}" for word in ("take", "tee", "draw", "swap", "flip", "skip", "knock")}
     moves |= {"move_draw_unseen", "move_swap_unseen", "move_discard"}
-    assert strings("en").keys() - quoted - moves - in_templates() == set()
+    regrets = {*(f"mistake_{each}" for each in Mistake), *(f"phase_{each}" for each in Phase)}
+    assert strings("en").keys() - quoted - moves - regrets - in_templates() == set()
 
 
 def test_there_is_a_sheet_of_rules_for_each_game_and_language():

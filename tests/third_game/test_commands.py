@@ -40,6 +40,13 @@ def test_run_says_that_luck_is_not_measured(third, event):
     assert "keen@1" in done.stdout
 
 
+def test_regret_is_refused_in_a_line(third, event):
+    """No evaluator judges its moves."""
+    folder, _ = event
+    done = third("log", folder, "--regret", code=2)
+    assert "open-six has no evaluator of moves, so there is no regret" in done.stderr
+
+
 def test_run_without_luck_says_nothing_of_it(third):
     """Nothing is said of it where nobody asks for it."""
     folder, done = third.run("unmeasured", "--deals", "1", "--no-luck")

@@ -4,9 +4,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from urllib.parse import urlencode
 
 from arena.model import Duel, Standing
-from arena.reports.columns import share
 from arena.regret import PHASES
 from arena.regret.summary import DearMove
+from arena.reports.columns import share
 from arena.site import pictures
 from arena.site.markup import Content, Safe, join, long_text, tag
 from arena.site.pages import frame
@@ -131,13 +131,13 @@ def _regret(view: EventView, entrant: str) -> Iterator[Safe]:
     judged = say("regret_judged", n=mine.matches, newest=found.matches, of=found.of)
     data = tag("a", "JSON", href=f"../{FILE}")
     yield tag("p", say("about_regret"), " ", judged, " ", data, class_="quiet")
-    parts = (
+    parts = [
         ("col_delta", mine.strokes),
         ("col_luck", mine.luck),
         ("regret_own", mine.regret),
         ("regret_others", mine.others),
         ("regret_rest", mine.rest),
-    )
+    ]
     boxes = [
         tag("div", tag("dt", say(key)), tag("dd", number(value, 1)))
         for key, value in parts
@@ -147,19 +147,23 @@ def _regret(view: EventView, entrant: str) -> Iterator[Safe]:
     rows = [
         tag(
             "tr",
-            tag("th", say(f"mistake_{mistake}"), scope="row"),
-            tag("td", say(f"phase_{PHASES[mistake]}"), class_="text"),
+            tag(
+                "th",
+                say(f"mistake_{mistake}"),
+                tag("div", say(f"phase_{PHASES[mistake]}"), class_="quiet"),
+                scope="row",
+            ),
             tag("td", number(cost, 2)),
             tag("td", number(mine.times[mistake], 1)),
         )
         for mistake, cost in mine.mistakes.items()
     ]
     if rows:
-        columns = "col_mistake words, col_phase words, col_cost figures, col_times figures"
-        yield frame.table(frame.heads(columns), rows, key="its_regret", kind="stack")
+        columns = "col_mistake words, col_cost figures, col_times figures"
+        yield frame.table(frame.heads(columns), rows, key="its_regret", kind="narrow")
         yield tag("h3", say("dearest"))
         rows = [_dear(view, each) for each in mine.dearest]
-        columns = "col_cost figures, col_played words, col_best words, col_match words"
+        columns = "col_cost figures, col_move words, col_match words"
         yield frame.table(frame.heads(columns), rows, key="dearest", kind="stack")
 
 
@@ -169,8 +173,7 @@ def _dear(view: EventView, each: DearMove) -> Safe:
     return tag(
         "tr",
         tag("td", number(each.regret, 1)),
-        tag("td", tag("code", each.played), class_="text"),
-        tag("td", tag("code", each.best), class_="text"),
+        tag("td", say("dear_move", played=each.played, best=each.best), class_="text"),
         tag("td", where, class_="text"),
     )
 

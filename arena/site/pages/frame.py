@@ -216,9 +216,7 @@ def fact(key: str, *parts: Content) -> Safe:
     return join(tag("dt", say(key)), tag("dd", *parts))
 
 
-def replay_link(
-    view: EventView, match: str, hole: int = 0, move: int = 0, *, up: str = ""
-) -> Safe:
+def replay_link(view: EventView, match: str, hole: int = 0, move: int = 0, *, up: str = "") -> Safe:
     """To a match in the viewer, one of its holes, or a move of it; just the id if there are no
     replays.
     """
