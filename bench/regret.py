@@ -31,7 +31,7 @@ from arena.games import Game, Hole
 from arena.model import MatchSpec, Settings
 from arena.referee import Referee
 from arena.registry import GAMES, game
-from arena.regret import Mistake, decisions, mistake_of, worths_of
+from arena.regret import Mistake, decisions, mistake_of, regret_of, worths_of
 from arena.regret.summary import RegretSummary
 
 BOTS = Path(__file__).parents[1] / "example_bots"
@@ -159,7 +159,7 @@ def positions(rules: Game, count: int, chance: random.Random) -> Any:
             if not rest:
                 continue
             other = min(rest)[1]
-        said = found[legal.index(other)] - least
+        said = regret_of(rules, found, legal.index(other))
         yield hole, seat, best, other, said, mistake_of(rules, hole.view(seat), other, best)
         count -= 1
 

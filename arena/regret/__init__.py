@@ -4,8 +4,8 @@ Theory of operation. The record is replayed through the referee. At each questio
 asked, the game's judge gets what that seat knew (its view and the plays that it had seen) and says
 what every legal move is worth: the strokes by which the seat will end the hole above the mean of
 the others, if all go on as the judge would. The regret of a decision is what the played move is
-worth, less the best. So it is never below 0, and it never depends on a card that the seat could
-not know.
+worth, less the best and less the judge's doubt, but never below 0. It never depends on a card that
+the seat could not know.
 
 Strokes are counted against the table (a seat's own, less the mean of the others'): by its own
 strokes alone nobody would ever end a hole. A seat's strokes against the table are its luck, its
@@ -77,6 +77,8 @@ class Judge(Frozen, frozen=True):
     worths: Callable[[Tables, View, Sequence[Play], Sequence[str]], Sequence[float]]
     """Of each legal move, in strokes; lower is better."""
     ends: Callable[[View, str], bool]  # whether a move goes out or knocks
+    doubt: float = 0.0
+    """Strokes that are taken off each difference: as much as roll-outs find less than the judge."""
 
 
 class Decision(NamedTuple):
@@ -123,6 +125,12 @@ def worths_of(game: Game) -> Worths:
         raise UserError(f"{game.name} has no evaluator of moves, so there is no regret")
     judge = _judge(game.about.judge)
     return functools.partial(judge.worths, _tables(judge))
+
+
+def regret_of(game: Game, worths: Sequence[float], played: int) -> float:
+    """What the move with that number costs, in strokes."""
+    doubt = _judge(game.about.judge).doubt
+    return max(0.0, worths[played] - min(worths) - doubt)
 
 
 def mistake_of(game: Game, view: View, played: str, best: str) -> Mistake:
@@ -173,9 +181,8 @@ class _Judging(Witness):
         if move not in legal:
             return  # the replay refuses it
         worths = self._worths(view, plays, legal)
-        least = min(worths)
-        regret = round(1000 * (worths[legal.index(move)] - least))
-        best = legal[worths.index(least)]
+        regret = round(1000 * regret_of(self._game, worths, legal.index(move)))
+        best = legal[worths.index(min(worths))]
         self.found.append(
             Decision(
                 hole=referee.hole,

@@ -230,4 +230,4 @@ def _ends(_: FourCardView, move: str) -> bool:
     return move == "knock"
 
 
-JUDGE: Final = Judge(1, ("arena.regret", _FILE), _tables, _worths, _ends)
+JUDGE: Final = Judge(1, ("arena.regret", _FILE), _tables, _worths, _ends, doubt=0.35)

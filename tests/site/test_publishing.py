@@ -394,8 +394,8 @@ def test_without_its_secret_an_event_has_no_table_yet(tmp_path, published, event
 
 
 def test_a_log_is_read_once_and_then_where_its_records_are(tmp_path, published, event, monkeypatch):
-    """One pass for the count, the history and the places; each record that counts once more, and the
-    newest for their regret.
+    """One pass for count, history and places; each record that counts once more, as the newest are
+    for their regret.
     """
     passes, looked_up = 0, 0
     lines, line_at = log_reader.read_lines, log_reader.line_at
