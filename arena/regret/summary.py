@@ -23,20 +23,20 @@ DEAREST: Final = 10  # moves that are kept of a bot
 class DearMove(msgspec.Struct, frozen=True, kw_only=True):
     """A decision that cost much, and where to look at it."""
 
-    match: str
-    hole: int
+    match: str  # its id
+    hole: int  # from 1
     move: int  # of the hole, from 1
-    played: str
-    best: str
-    mistake: Mistake
-    regret: float
+    played: str  # in the protocol's notation
+    best: str  # the move that was worth most
+    mistake: Mistake  # what kind of mistake it was
+    regret: float  # strokes that it cost
 
 
 class BotRegret(msgspec.Struct, frozen=True, kw_only=True):
     """Strokes a match, in the mean over a bot's matches."""
 
-    bot: str
-    matches: int
+    bot: str  # name@version, or its alias
+    matches: int  # how many of its matches were judged
     strokes: float  # above the mean of the others at the table
     luck: float | None = None  # the same of the ledger's luck, if all these matches have it
     regret: float  # of its own decisions
