@@ -139,12 +139,10 @@ class Race(Format):
         deals = self._within(left, deals)
         if not deals:
             return ScheduleEnd(f"the budget of {self._budget} matches, with {note}")
-        likely = standing.likely(
-            pairs, {pair: played.get(n, 0) for pair, n in self._seated.items()}
-        )
-        more = min(likely, left) - 2 * sum(map(len, deals.values()))
-        hardest = standing.hardest({pair: played[n] for pair, n in self._seated.items()})
-        return self._dealing.wave(deals, more=max(0, more), note=f"{note}; {hardest}")
+        met = {pair: played[name] for pair, name in self._seated.items()}
+        more = min(standing.likely(pairs, met), left) - 2 * sum(map(len, deals.values()))
+        note = f"{note}; {standing.hardest(met)}"
+        return self._dealing.wave(deals, more=max(0, more), note=note)
 
     def _nearest(
         self, pairs: Sequence[tuple[str, str]], order: Sequence[str]
