@@ -59,9 +59,9 @@ GOOD = {each.name: "1" for each in PARAMETERS}
 DETUNED = {"moved": "0.4", "to_move": "1.7", "lead": "1.6", "feed": "0.3"}
 GAME = game("play-nine")
 EVENT_SD = GAME.about.rating.event_sd
-DEPTH = {"moved": 69.0, "to_move": 6.1, "lead": 22.7, "feed": 7.8}
-"""Strokes by which a weight of 0 or 2 lags behind 1: parabolas through what 40 deals each showed at
-0 and at 2.5."""
+DEPTH = {"moved": (33, 85), "to_move": (7.9, 5.3), "lead": (1.7, 32), "feed": (22, 1.4)}
+"""Strokes by which a weight of 0, and one of 2, lags behind 1: halves of parabolas through what 40
+deals each showed at 0 and at 2.5."""
 NEAR, FAR = 25.0, 2.3
 """Variance of a rated deal's strokes less luck: near each other, and more a stroke of distance."""
 SETTINGS = Settings(game=GAME.name, turn_cap=GAME.turn_cap, evaluator=evaluator_name(GAME))
@@ -165,7 +165,8 @@ def stage(number: int, settings: Sequence[Setting], deals: int, seed: str, how: 
 
 def behind(setting: Setting) -> float:
     """Of the simulated bot: strokes a match behind the best setting, which is GOOD."""
-    return sum(deep * (float(setting[name]) - 1) ** 2 for name, deep in DEPTH.items())
+    off = {name: float(setting[name]) - 1 for name in DEPTH}
+    return sum(DEPTH[name][far > 0] * far**2 for name, far in off.items())
 
 
 def simulated(
@@ -192,14 +193,13 @@ def tuned(
 ) -> list[tuple[int, float]]:
     """Matches, and the lag, after each stage from `first` on."""
     search = ParameterSearch(PARAMETERS, DETUNED, seed=seed, stages=stages)
-    before: list[Stage] = []
-    found, matches = [], 0
+    found, matches = list[tuple[int, float]](), 0
     for number in range(stages):
-        settings = search.next_settings(before)
-        before.append(stage(number, settings, deals, f"{seed}/{how}", how))
-        matches += 2 * deals * len(before[-1].gaps)
+        over = stage(number, search.next_settings(), deals, f"{seed}/{how}", how)
+        search.add(over)
+        matches += 2 * deals * len(over.gaps)
         if number + 1 >= first:
-            found.append((matches, lag(search.best(before), judged, seed)))
+            found.append((matches, lag(search.best(), judged, seed)))
     return found
 
 

@@ -160,16 +160,16 @@ def events_of(folder: Path) -> list[Path]:
     """The events of a tuning that have begun, in their order; UserError if the settings of one
     don't follow from those before it.
     """
-    course, before = _Course(folder, _read(folder)), list[Stage]()
+    course = _Course(folder, _read(folder))
     found = []
-    for place, entrants in course.steps(before):
+    for place, entrants in course.steps():
         if not is_results_folder(place):
             break
         course.refuse_others(place, entrants)
         found.append(place)
         if not read_event(place).finished:
             break
-        before.append(course.shown(place, entrants))
+        course.take_in(place, entrants)
     return found
 
 
@@ -197,22 +197,23 @@ class _Course:
         start, stages = self._defaults | asked.start, asked.tune.stages
         self._search = ParameterSearch(asked.parameters, start, seed=asked.seed, stages=stages)
         self.old = self._entrant(start)
+        self.matches = 0  # of the search
         settings = self._search.settings
         self.least = stages * settings * (settings - 1 + 2 * len(asked.panel))
         self.deals = asked.tune.budget // self.least
 
-    def steps(self, before: list[Stage]) -> Iterator[tuple[Path, list[Entrant]]]:
-        """The folder and the settings of each event; `before`: the stages that are over by then."""
+    def steps(self) -> Iterator[tuple[Path, list[Entrant]]]:
+        """The folder and the settings of each event; `take_in` each before the next."""
         for number in range(self._asked.tune.stages):
-            settings = self._search.next_settings(before)
+            settings = self._search.next_settings()
             if len(settings) == 1:
                 break  # all that are left to try are the same
             yield self._folder / _stage(number), [self._entrant(each) for each in settings]
-        if (new := self.best(before)) != self.old:
+        if (new := self.best()) != self.old:
             yield self._folder / _COMPARISON, [self.old, new]
 
-    def best(self, before: Sequence[Stage]) -> Entrant:
-        return self._entrant(self._search.best(before))
+    def best(self) -> Entrant:
+        return self._entrant(self._search.best())
 
     def _entrant(self, setting: Setting) -> Entrant:
         params = {name: text for name, text in setting.items() if text != self._defaults[name]}
@@ -226,15 +227,18 @@ class _Course:
                 f"{place}: its bots are not those that follow from {_FILE} and the stages before it"
             )
 
-    def shown(self, place: Path, entrants: Sequence[Entrant]) -> Stage:
+    def take_in(self, place: Path, entrants: Sequence[Entrant]) -> None:
+        """An event that is over; the comparison shows nothing more to the search."""
+        if place.name == _COMPARISON:
+            return
         event, counting = count_folder(place)
         counted = counting.counted()
         gone = {out.entrant for out in counted.withdrawn}
         every = gaps_of(event, counted.tally)
-        return Stage(
-            settings={each.id: self._defaults | each.setting for each in entrants},
-            gaps=[gap for gap in every if gone.isdisjoint((gap.one, gap.two))],
-        )
+        gaps = [gap for gap in every if gone.isdisjoint((gap.one, gap.two))]
+        self.matches += 2 * sum(gap.deals for gap in gaps)
+        settings = {each.id: self._defaults | each.setting for each in entrants}
+        self._search.add(Stage(settings=settings, gaps=gaps))
 
 
 class _Tuner(_Course):
@@ -249,25 +253,24 @@ class _Tuner(_Course):
         self._until = None if seconds is None else clock.monotonic() + seconds
 
     def play(self) -> Tuning:
-        asked, before = self._asked, list[Stage]()
+        asked = self._asked
         source = Path(asked.sources.get(asked.bot.id, asked.bot.name))
         tuning = Tuning(folder=self._folder, source=source, old=self.old)
         outcome: Outcome | None = None
-        for place, entrants in self.steps(before):
+        for place, entrants in self.steps():
             outcome = self._event(place, entrants)
             if not outcome.complete:
                 return replace(tuning, outcome=outcome)
-            if place.name != _COMPARISON:
-                before.append(self.shown(place, entrants))
-        new = self.best(before)
+            self.take_in(place, entrants)
+        new = self.best()
         if new != self.old and outcome:
             self._session.progress.result(outcome)
         return replace(
             tuning,
             new=new,
-            optima=tuple(self._search.optima(before, asked.tune.close)) if before else (),
+            optima=tuple(self._search.optima(asked.tune.close)) if self.matches else (),
             close=asked.tune.close,
-            matches=sum(2 * gap.deals for stage in before for gap in stage.gaps),
+            matches=self.matches,
             outcome=outcome if new != self.old else None,
         )
 

@@ -11,6 +11,7 @@ Invariant: pure. A stage's settings follow from the seed, the start and the stag
 """
 
 import hashlib
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 
@@ -22,7 +23,7 @@ Setting = Mapping[str, str]
 """The value of every parameter, by name."""
 
 _FIRST, _LAST = 0.35, 0.2  # reach, in parts of a range
-_SAMPLES = 200
+_MOVES, _SAMPLES = 40, 200  # surfaces drawn for a move of the centre, and for the optima
 _MOST_PAIRS = 8
 _OUTER = 0.025
 
@@ -53,16 +54,26 @@ class ParameterSearch:
     ) -> None:
         self._parameters = parameters
         self._was = start
-        self._start = self._point(start)
+        self._centre = self._point(start)
+        self._before: list[Stage] = []
         self._seed = seed
         self._stages = stages
         self.settings = 1 + 2 * min(_MOST_PAIRS, max(4, len(parameters)))
         """Of a stage, at most: those that are the same after rounding are one."""
 
-    def next_settings(self, before: Sequence[Stage]) -> list[Setting]:
-        """The settings of the stage after those `before`."""
-        centre, reach = self._centre(before), self._reach(len(before))
-        columns = [self._column(len(before), axis) for axis in range(len(self._parameters))]
+    def add(self, stage: Stage) -> None:
+        """Take in the next stage that is over, and move the centre."""
+        self._before.append(stage)
+        surface = self._surface()
+        box = self._box()
+        found = [each.highest(self._centre, *box) for each in self._samples(surface, _MOVES)]
+        self._centre = tuple(math.fsum(places) / _MOVES for places in zip(*found, strict=True))
+
+    def next_settings(self) -> list[Setting]:
+        """The settings of the next stage."""
+        centre, number = self._centre, len(self._before)
+        reach = self._reach(number)
+        columns = [self._column(number, axis) for axis in range(len(self._parameters))]
         found = [self._setting(centre)]
         for offsets in zip(*columns, strict=True):
             for side in (1, -1):
@@ -72,19 +83,13 @@ class ParameterSearch:
                 found.append(self._setting(tuple(point)))
         return list({tuple(sorted(each.items())): each for each in found}.values())
 
-    def best(self, before: Sequence[Stage]) -> Setting:
-        return self._setting(self._centre(before))
+    def best(self) -> Setting:
+        return self._setting(self._centre)
 
-    def optima(self, before: Sequence[Stage], close: float) -> list[Optimum]:
+    def optima(self, close: float) -> list[Optimum]:
         """The best value of each parameter, after a stage or more."""
-        best = self._centre(before)
-        surface = self._surface(before, best)
-        low, high = self._box(best, self._reach(len(before) - 1))
-        size = len(surface.coefficients)
-        found = [
-            surface.sampled(self._normals(number, size)).highest(best, low, high)
-            for number in range(_SAMPLES)
-        ]
+        best, surface, box = self._centre, self._surface(), self._box()
+        found = [each.highest(best, *box) for each in self._samples(surface, _SAMPLES)]
         outer = round(_OUTER * _SAMPLES)
         optima = []
         for axis, parameter in enumerate(self._parameters):
@@ -105,29 +110,29 @@ class ParameterSearch:
             )
         return optima
 
-    def _centre(self, before: Sequence[Stage]) -> Point:
-        centre = self._start
-        for number in range(1, len(before) + 1):
-            surface = self._surface(before[:number], centre)
-            low, high = self._box(centre, self._reach(number - 1))
-            centre = surface.highest(centre, low, high)
-        return centre
-
-    def _surface(self, before: Sequence[Stage], centre: Point) -> Surface:
+    def _surface(self) -> Surface:
         points = {
             entrant: self._point(setting)
-            for stage in before
+            for stage in self._before
             for entrant, setting in stage.settings.items()
         }
-        gaps = [gap for stage in before for gap in stage.gaps]
-        return fit(gaps, points, centre, self._reach(len(before) - 1))
+        gaps = [gap for stage in self._before for gap in stage.gaps]
+        return fit(gaps, points, self._centre, self._reach(len(self._before) - 1))
+
+    def _samples(self, surface: Surface, many: int) -> Iterator[Surface]:
+        size = len(surface.coefficients)
+        for number in range(many):
+            lots = self._uniform(f"sample/{len(self._before)}/{number}", size)
+            yield surface.sampled([quantile(each) for each in lots])
 
     def _reach(self, stage: int) -> float:
         return float(_FIRST * (_LAST / _FIRST) ** (stage / max(1, self._stages - 1)))
 
-    def _box(self, centre: Point, reach: float) -> tuple[Point, Point]:
-        low = tuple(max(0.0, x - reach) for x in centre)
-        return low, tuple(min(1.0, x + reach) for x in centre)
+    def _box(self) -> tuple[Point, Point]:
+        """Where the centre may move to."""
+        reach = self._reach(len(self._before) - 1)
+        low = tuple(max(0.0, x - reach) for x in self._centre)
+        return low, tuple(min(1.0, x + reach) for x in self._centre)
 
     def _column(self, stage: int, axis: int) -> Iterator[float]:
         """Of one parameter: a distance from the centre for each pair, one from each layer."""
@@ -136,9 +141,6 @@ class ParameterSearch:
         layers = sorted(range(pairs), key=lambda pair: lots[pair])
         for layer, place, side in zip(layers, lots[pairs:], lots[2 * pairs :], strict=False):
             yield (layer + place) / pairs * (1 if side < 0.5 else -1)
-
-    def _normals(self, number: int, size: int) -> list[float]:
-        return [quantile(each) for each in self._uniform(f"sample/{number}", size)]
 
     def _uniform(self, label: str, size: int) -> Iterator[float]:
         stream = hashlib.shake_256(f"{self._seed}/{label}".encode()).digest(4 * size)

@@ -62,7 +62,7 @@ def test_a_tuning_ends_with_a_comparison(arena, knocker, tmp_path):
     Every event is verified; another start in tuning.json would have had other settings.
     """
     out = tmp_path / "out"
-    words = ["tune", knocker, *BRIEF, "--seed", "1", "--effect", "20", "--out", out]
+    words = ["tune", knocker, *BRIEF, "--seed", "3", "--effect", "20", "--out", out]
     done = arena(*words, code=6)
     assert "stage-02 of 2" in done.stderr
     lines = done.stdout.splitlines()
@@ -89,6 +89,15 @@ def test_a_tuning_ends_with_a_comparison(arena, knocker, tmp_path):
     assert "its bots are not those that follow" in arena("verify", out, code=2).stderr
 
 
+def test_a_bot_that_is_as_good_as_it_gets(arena, knocker, tmp_path):
+    """If the best setting found is the old one, nothing is compared; the exit code says so."""
+    words = ["tune", knocker, *BRIEF, "--seed", "4", "--out", tmp_path / "out"]
+    done = arena(*words, code=8)
+    last = "the best setting found is that of knocker@1: nothing to compare"
+    assert done.stdout.splitlines()[-1] == last
+    assert not (tmp_path / "out" / "comparison").exists()
+
+
 class _Stops(Progress):
     """Stops the second event after some matches."""
 
@@ -108,7 +117,7 @@ class _Stops(Progress):
 def test_a_stopped_tuning_goes_on_as_if_it_had_not_been(arena, knocker, tmp_path):
     """The command names the tuning; what follows is what would have followed."""
     search = library.TuneOptions(budget=160, stages=2)
-    event = library.EventOptions(game="four-card-golf", seed="1")
+    event = library.EventOptions(game="four-card-golf", seed="3")
     trial = library.TrialOptions(effect=20.0)
     options = library.RunOptions(sandbox="none")
     given = {"search": search, "event": event, "trial": trial, "options": options}

@@ -27,7 +27,7 @@ def searched(stages, *, seed="a", value=strokes, parameters=(RISK, STEP, DEPTH),
     search = ParameterSearch(parameters, start, seed=seed, stages=stages)
     before = []
     for number in range(stages):
-        named = {f"{number}-{n}": each for n, each in enumerate(search.next_settings(before))}
+        named = {f"{number}-{n}": each for n, each in enumerate(search.next_settings())}
         gaps = [
             Gap(
                 one=one,
@@ -39,13 +39,14 @@ def searched(stages, *, seed="a", value=strokes, parameters=(RISK, STEP, DEPTH),
             for one, two in itertools.combinations(named, 2)
         ]
         before.append(Stage(settings=named, gaps=gaps))
+        search.add(before[-1])
     return search, before
 
 
 def test_it_finds_the_best_setting():
     """Real, logarithmic and whole parameters come to their best values."""
-    search, before = searched(6)
-    best = search.best(before)
+    search, _ = searched(6)
+    best = search.best()
     assert strokes(best) > -0.5
     assert best["depth"] in {"6", "7", "8"}
 
@@ -75,8 +76,8 @@ def test_an_optimum_says_how_much_it_matters():
     def value(setting):
         return -200 * (RISK.place(setting["risk"]) - 0.5) ** 2
 
-    search, before = searched(5, value=value)
-    risk, step, depth = search.optima(before, 0.5)
+    search, _ = searched(5, value=value)
+    risk, step, depth = search.optima(0.5)
     assert (risk.was, step.was, depth.was) == ("1", "0.1", "2")
     low, high = map(float, risk.flat)
     assert 1.2 < low < 1.5 < high < 1.8
@@ -87,8 +88,8 @@ def test_an_optimum_says_how_much_it_matters():
 
 def test_a_best_value_at_an_end():
     """A parameter whose best value is the end of its range stays within it."""
-    search, before = searched(5, value=lambda s: 60 * RISK.place(s["risk"]))
-    (risk, *_) = search.optima(before, 0.5)
+    search, _ = searched(5, value=lambda s: 60 * RISK.place(s["risk"]))
+    (risk, *_) = search.optima(0.5)
     assert risk.value == risk.flat[1] == "3"
     assert float(risk.flat[0]) == pytest.approx(3 - 3 / 120, abs=0.05)
 
@@ -97,4 +98,4 @@ def test_whole_parameters_may_leave_nothing_to_try():
     """Settings that are the same after rounding are one."""
     switch = Parameter(name="on", low=0, high=1, default=0, whole=True)
     search = ParameterSearch((switch,), {"on": "0"}, seed="a", stages=9)
-    assert {each["on"] for each in search.next_settings([])} <= {"0", "1"}
+    assert {each["on"] for each in search.next_settings()} <= {"0", "1"}
