@@ -41,6 +41,14 @@ def rows(tables):
         ),
         ({"racing": RaceSettings()}, "or shown to be within 2 strokes matches:"),
         (
+            {"racing": RaceSettings(spread=7)},
+            "10 deals a table in all rotations at a time, 7 a bot or more to begin with, series",
+        ),
+        (
+            {"trial": TrialSettings(new="bob@1", no_worse=True)},
+            "is bob@1 no worse: -2 against 0 strokes a match",
+        ),
+        (
             {"trial": TrialSettings(new="bob@1", alpha=0.01)},
             "is bob@1 better: 0 against 2 strokes a match, alpha 0.01, beta 0.05, 4000 matches at",
         ),
@@ -66,6 +74,17 @@ def test_luck_has_columns_and_ranks_that_hang_on_it_a_mark(tables, rows, rate_on
     assert "-2.0" in text
     bare = [msgspec.structs.replace(row, adjusted=None, luck=None) for row in rows]
     assert "± 0.2" not in told(tables, bare, evaluator="golf-1")
+
+
+def test_the_parameters_of_a_bot_are_told(tables, rows):
+    """By its id, as a user writes them."""
+    table = tables.table(rows)
+    ann, *others = table.event.entrants
+    ann = msgspec.structs.replace(ann, params={"risk": "2", "depth": "5"})
+    event = msgspec.structs.replace(table.event, entrants=(ann, *others))
+    shown = render(msgspec.structs.replace(table, event=event), "text", width=400)
+    (line,) = (line for line in shown.splitlines() if "depth=5,risk=2" in line)
+    assert "ann@1" in line
 
 
 def test_why_it_ended_is_told(tables, rows):
