@@ -17,9 +17,9 @@ from tests.verify.conftest import restate
 
 @pytest.fixture(scope="module")
 def nine(tmp_path_factory, play_event):
-    """Three bots, four matches a pair, on a few turns a hole."""
+    """Three bots, two matches a pair, on a few turns a hole."""
     folder = tmp_path_factory.mktemp("event") / "nine"
-    return play_event(folder, ("ann@1", "bob@1", "cyd@1"), deals=2, turn_cap=5)
+    return play_event(folder, ("ann@1", "bob@1", "cyd@1"), turn_cap=4)
 
 
 @pytest.fixture(scope="module")
@@ -42,10 +42,10 @@ def test_regret_of_an_event_is_told_in_text_and_as_json(nine):
     found = json.loads(arena("log", nine, "--regret", "--json"))
     typed = msgspec.convert(found, RegretReport)
     assert typed == open_results(nine).regret()
-    assert (typed.matches, typed.of) == (12, 12)
+    assert (typed.matches, typed.of) == (6, 6)
     text = arena("log", nine, "--regret")
     for each in typed.bots:
-        assert f"{each.bot}: {each.regret:.2f} strokes a match, in 8 matches" in text
+        assert f"{each.bot}: {each.regret:.2f} strokes a match, in 4 matches" in text
         dear = each.dearest[0]
         assert f"{dear.regret:7.2f}  {dear.played}, where {dear.best} was best" in text
     command = re.search(r"arena (replay .* --regret)", text)[1].split()
@@ -56,13 +56,13 @@ def test_regret_of_an_event_is_told_in_text_and_as_json(nine):
 
 def test_regret_of_some_matches_and_of_one_bot(nine):
     """The newest of all, or of those that the bot has played."""
-    assert "the newest 4 of 12 matches" in arena("log", nine, "--regret", "--newest", 4)
-    text = arena("log", nine, "--regret", "--newest", 4, "--bot", "ann")
-    assert "the newest 4 of 8 matches" in text
+    assert "the newest 2 of 6 matches" in arena("log", nine, "--regret", "--newest", 2)
+    text = arena("log", nine, "--regret", "--newest", 2, "--bot", "ann")
+    assert "the newest 2 of 4 matches" in text
     assert "ann@1: " in text
     assert "bob@1: " not in text
     whole = json.loads(arena("log", nine, "--regret", "--newest", 0, "--json"))
-    assert whole["matches"] == 12
+    assert whole["matches"] == 6
 
 
 def test_an_event_in_which_nothing_was_played_has_no_regret(tmp_path, play_event):
@@ -109,10 +109,10 @@ def test_a_replay_without_the_flag_says_nothing_of_regret(nine):
 
 def test_a_bots_page_says_where_it_lost_strokes(nine, four, tmp_path):
     """Phases, mistakes and dear moves; each with a link that opens at the step."""
-    arena("publish", nine, four, "--to", tmp_path / "site", "--regret", 7)
+    arena("publish", nine, four, "--to", tmp_path / "site", "--regret", 3)
     for file in sorted((tmp_path / "site" / "e").glob("*/regret.json")):
         found = msgspec.json.decode(file.read_bytes(), type=RegretReport)
-        assert found.matches == min(7, found.of)
+        assert found.matches == min(3, found.of)
         for each in found.bots:
             page = (file.parent / "b" / f"{bot_slug(each.bot)}.html").read_text()
             assert "Where it lost strokes" in page
