@@ -24,7 +24,7 @@ from collections.abc import Iterable, Iterator
 from importlib.resources import files
 from itertools import groupby
 
-from msgspec import UNSET
+from msgspec import UNSET, UnsetType
 from msgspec.structs import replace
 
 from arena import model
@@ -125,6 +125,7 @@ class Clearance(model.Frozen, frozen=True, kw_only=True):
             ),
             withdrawn=self._withdrawn(table.withdrawn, ids),
             ended=self._said(table.ended, known),
+            open_pairs=_renamed(table.open_pairs, ids),
             sources=tuple(self._source(source) for source in table.sources),
             selected=tuple(self._said(line, known) for line in table.selected),
         )
@@ -198,6 +199,14 @@ def _in_order(rows: Iterable[model.Standing]) -> Iterator[model.Standing]:
     """Rows of one rating are sorted by their published ids."""
     for _, equal in groupby(rows, key=lambda row: (row.rank, row.mu, row.note)):
         yield from sorted(equal, key=lambda row: row.entrant)
+
+
+def _renamed(
+    pairs: tuple[model.OpenPair, ...] | UnsetType, ids: dict[str, str]
+) -> tuple[model.OpenPair, ...] | UnsetType:
+    if isinstance(pairs, UnsetType):
+        return pairs
+    return tuple(replace(pair, bots=(ids[pair.bots[0]], ids[pair.bots[1]])) for pair in pairs)
 
 
 def _letters(digest: bytes, count: int) -> str:
