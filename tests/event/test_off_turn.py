@@ -183,7 +183,7 @@ def test_the_frozen_are_not_charged_for_the_time_they_stand_still(use, bot):
 def test_who_has_itself_continued_is_named(arena, use, bot):
     """Outside a sandbox a timer may wake a stopped bot; what it does then is seen all the same."""
     used = use(bot("timer"), bot("honest", SLOW_MS), "--sandbox", "none", "--freeze")
-    assert max(off_turn(used["timer"])) > MUCH_MS
+    assert max(off_turn(used["timer"])) > 2 * LITTLE_MS  # of a loaded core it gets little
     assert "although it was to stand still" in arena("table", "out", "--format", "md").stdout
 
 
