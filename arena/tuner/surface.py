@@ -26,7 +26,9 @@ _BORROWED = 4  # deals for which the median spread counts in a pair's own, as in
 _DECAY = 2.0  # of the weight of settings: so many squared distances, in reaches, are one e
 _LEAST = 0.25  # strokes: the least deviation of a rated deal, since few deals may all tie
 _ROUNDS, _STILL = 40, 1e-6
-_FITS = 3  # the first by the spread within pairs, the others by what the one before left over
+_CALM, _FITS = 1.0, 4
+"""The first fit takes nearly all for signal, each other one the noise that the one before left: one
+that begins with all for noise would end there."""
 
 
 class Gap(Frozen, frozen=True, kw_only=True):
@@ -115,7 +117,7 @@ def fit(gaps: Sequence[Gap], points: Mapping[str, Point], centre: Point, radius:
         )
         for gap in gaps
     ]
-    usual = _spread(gaps)
+    usual = _CALM
     for _ in range(_FITS):
         found, root = _fitted(shown, usual, len(blank), first)
         usual = _misfit(shown, found)
@@ -153,15 +155,8 @@ def _fitted(
     return found, root
 
 
-def _spread(gaps: Sequence[Gap]) -> float:
-    """The variance of a deal, within pairs; where no pair has two deals, all that is there."""
-    freedom = sum(gap.deals - 1 for gap in gaps)
-    squares = sum(gap.squares if freedom else gap.strokes**2 for gap in gaps)
-    return max(_LEAST**2, squares / max(1, freedom or len(gaps)))
-
-
 def _misfit(shown: Sequence[_Shown], found: Sequence[float]) -> float:
-    """The same by what the surface leaves over: noise, and where it is no quadratic."""
+    """Variance of a deal by what the surface leaves over: noise, and where it is no quadratic."""
     near, over = 0.0, 0.0
     for each in shown:
         left = each.gap.strokes - sum(map(mul, each.terms, found))
