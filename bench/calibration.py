@@ -2,7 +2,7 @@
 
     python bench/calibration.py                    all of it, some ten minutes on one core
     python bench/calibration.py races --runs 100   a part: results, strokes, races, large, trials,
-                                                   forfeits, skewed, no-worse, looks, outlook,
+                                                   forfeits, skewed, no-worse, looks, live, outlook,
                                                    series, later
 
 Nothing is played: rated deals are drawn, and go as sums into the arena's own classes (`fit`,
@@ -53,7 +53,7 @@ from arena.ratings.evidence import Evidence, lead_of
 from arena.ratings.fit import Fit, draw_margin, fit
 from arena.ratings.intervals import Z95, Moments, average, half_width
 from arena.ratings.outcomes import ForfeitSums, PairCount, Tally
-from arena.ratings.separation import separation
+from arena.ratings.separation import always, separation
 from arena.ratings.stroke_fit import fit_strokes, skill_of_a_stroke
 from arena.schedule import NoResults, ScheduleEnd, Wave, WaveResults, more_deals, step_down, worth
 
@@ -708,6 +708,60 @@ def skewed(runs: int) -> None:
         row(f"{skew:+g}", f"{sd:g}", *cells)
 
 
+# ------------------------------------------------------------------------------------ live
+
+LIVE_BOTS = 8
+LIVE_LOOKS = 20
+LIVE_SERIES = 5
+"""Deals of each table between two looks."""
+MOOD = 0.5
+"""The deviation of what the deals of a bot's series have in common, in those of a rated deal."""
+
+
+def played_on(seats: int, told: str, run: int) -> tuple[bool, bool]:
+    """Whether a table of equals ever tells any two apart while it is played, at all looks; and at
+    its end, in one look.
+    """
+    draws = {"skewness 2": lambda: Skewed((11, seats, run), 2.0)}
+    chance = draws.get(told, lambda: Chance((11, seats, run), tails=told == "t(5)"))()
+    bots, sd = names(LIVE_BOTS), 10.0 / math.sqrt(2)  # of a bot; of a difference 10 strokes
+    gaps = {pair: Moments() for pair in itertools.combinations(bots, 2)}
+    tables = list(itertools.combinations(bots, seats))
+    ever = end = False
+    for look in range(1, LIVE_LOOKS + 1):
+        shown = chance.noise((len(tables), LIVE_SERIES, seats))
+        if told == "moods":
+            shown = shown + MOOD * chance.noise((len(tables), 1, seats))
+        leads: dict[tuple[str, str], list[np.ndarray]] = {pair: [] for pair in gaps}
+        for table, strokes in zip(tables, sd * shown, strict=True):
+            for (one, mine), (two, theirs) in itertools.combinations(
+                zip(table, strokes.T, strict=True), 2
+            ):
+                leads[one, two].append(theirs - mine)
+        for pair, parts in leads.items():
+            add(gaps[pair], np.concatenate(parts))
+        found = fit_strokes(bots, gaps, seats=seats, settings=RATING)
+        rate, share = RATING.error_rate / len(gaps), look / LIVE_LOOKS
+        pairs = itertools.combinations(range(len(bots)), 2)
+        sure = max(abs(ahead) / error for ahead, error in itertools.starmap(found.ahead, pairs))
+        ever |= look < LIVE_LOOKS and sure > always(rate, share**-0.5)
+        end = sure > normal.quantile(1 - rate / 2)
+    return ever, end
+
+
+def live(runs: int) -> None:
+    """Tables of equals, looked at after every twentieth of a planned event."""
+    head(
+        f"{LIVE_BOTS} equals in a planned event, looked at {LIVE_LOOKS} times",
+        *("seats", "differences", "any two ever told apart while it is played, %"),
+        "at its end, %",
+    )
+    for seats, told in itertools.product((2, 4, 6), ("Gaussian", "t(5)", "skewness 2", "moods")):
+        done = [played_on(seats, told, run) for run in range(runs)]
+        cells = (percent(sum(each), runs) for each in zip(*done, strict=True))
+        row(seats, told, *cells)
+
+
 # --------------------------------------------------------------------------------- outlook
 
 OUTLOOK_SD = 9.0
@@ -917,6 +971,7 @@ PARTS: Mapping[str, tuple[Callable[[int], None], int]] = {
     "skewed": (skewed, 1000),
     "no-worse": (no_worse, 1000),
     "looks": (looks, 1000),
+    "live": (live, 1000),
     "outlook": (outlook, 600),
     "series": (series, 2000),
     "later": (later, 60),

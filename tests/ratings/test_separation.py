@@ -48,6 +48,16 @@ def test_bounds_are_the_narrowest_where_they_are_made_for():
     assert math.inf == always(0.05, math.inf)
 
 
+@pytest.mark.parametrize("rate", [0.05, 0.05 / 66, 1e-6])
+def test_bounds_are_those_of_another_package(rate):
+    """In ville a bound is on the sum of 1 / error² deals of deviation 1."""
+    boundaries = pytest.importorskip("ville._boundaries")
+    for error in (0.05, 0.4, 1.0, 1.7, 6.0):
+        deals = error**-2
+        bound = boundaries.normal_mixture(deals, rate, boundaries.best_rho(1.0, rate))
+        assert always(rate, error) == pytest.approx(float(bound) / math.sqrt(deals), rel=1e-6)
+
+
 def test_bounds_are_those_of_a_normal_mixture():
     """The oracle: the likelihood ratio of the mixture, summed, is 1 / rate where the bound is."""
     rate, volume = 0.05, 3.0
