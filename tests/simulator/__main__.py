@@ -1,7 +1,12 @@
 """Run seeds: `python -m tests.simulator --seeds 100000`, or for a night `--hours 8`.
 
 Each worker takes every so many seeds. A seed that breaks a promise is shrunk to few faults and
-printed with the command that repeats it; the exit code is 1 if one did.
+printed with the command that repeats it. The run ends with the first such seed, or, for a night or
+with --keep-going, goes on. At the end: what was played, what has struck, what the workers needed,
+and which seeds have failed. The exit code is 0 if every promise was kept, 1 if one was broken.
+
+A worker may hold MOST_MB of memory and no descriptor more than after its first seed: a run that
+needs more of either has failed, too.
 """
 
 import argparse
@@ -10,19 +15,28 @@ import multiprocessing
 import os
 import sys
 import time
+from collections import Counter
+from dataclasses import dataclass, field
+from pathlib import Path
 
 from tests.simulator.shrink import shrink
 from tests.simulator.simulate import simulate
 
 _REPORT_S = 60
+MOST_MB = 160
+"""Of a worker: its caches are full after some thousand seeds (`remembered.py`)."""
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(prog="python -m tests.simulator", description=__doc__)
+    parser = argparse.ArgumentParser(
+        prog="python -m tests.simulator",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
     parser.add_argument("--seed", type=int, help="this one alone, with all that is known of it")
     parser.add_argument("--first", type=int, default=0, help="the first seed")
     parser.add_argument("--seeds", type=int, help="how many (without --hours: 1000)")
-    parser.add_argument("--hours", type=float, help="go on for so long")
+    parser.add_argument("--hours", type=float, help="go on for so long, whatever fails")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="worker processes")
     parser.add_argument("--computed", action="store_true", help="play by the rules, not by records")
     parser.add_argument("--keep-going", action="store_true", help="not only to the first failure")
@@ -37,6 +51,53 @@ def main() -> int:
     return _many(asked)
 
 
+@dataclass
+class Figures:
+    """What workers have done."""
+
+    seeds: int = 0
+    matches: int = 0
+    lives: int = 0
+    seconds: float = 0.0
+    """Simulated."""
+    struck: Counter = field(default_factory=Counter)
+    memory: int = 0
+    """The most megabytes of a worker."""
+    descriptors: int = 0
+    last: int = 0
+    failed: list = field(default_factory=list)
+
+    def add(self, run, memory: int, descriptors: int) -> None:
+        self.seeds += 1
+        self.matches += run.matches
+        self.lives += run.lives
+        self.seconds += run.seconds
+        self.struck.update(fault.kind for fault in run.struck)
+        self.memory = max(self.memory, memory)
+        self.descriptors = max(self.descriptors, descriptors)
+        self.last = max(self.last, run.seed)
+
+    def line(self, begun: float) -> str:
+        return (
+            f"{self.seeds:,} seeds, {self.matches:,} matches, {self.struck.total():,} faults, "
+            f"{self.lives:,} lives in {time.monotonic() - begun:.0f} s, {self.memory} MB: "
+            f"{len(self.failed)} broke a promise"
+        )
+
+    def summary(self, begun: float) -> str:
+        days = self.seconds / 86_400
+        kinds = ", ".join(f"{kind} {n:,}" for kind, n in sorted(self.struck.items()))
+        held = f"a worker held {self.memory} MB and {self.descriptors} descriptors at most"
+        lines = [
+            f"struck: {kinds}",
+            f"{days:,.1f} days of virtual time; the last seed is {self.last:,}; " + held,
+            self.line(begun),
+        ]
+        if self.failed:
+            lines.append(f"failed: {', '.join(map(str, self.failed))}")
+        return "\n".join(lines)
+
+
 def _many(asked) -> int:
     results = multiprocessing.SimpleQueue()
     workers = [
@@ -46,41 +107,33 @@ def _many(asked) -> int:
     begun = reported = time.monotonic()
     for worker in workers:
         worker.start()
-    seeds = matches = faults = lives = failed = 0
+    figures = Figures()
     left = len(workers)
     while left:
         found = results.get()
         if found is None:
             left -= 1
             continue
-        run, text = found
-        seeds, matches, lives = seeds + 1, matches + run[0], lives + run[1]
-        faults += run[2]
+        run, memory, descriptors, text = found
+        figures.add(run, memory, descriptors)
         if text:
-            failed += 1
+            figures.failed.append(run.seed)
             print(text, flush=True)
-            if not asked.keep_going:
+            if not (asked.keep_going or asked.hours):
                 break
         if time.monotonic() - reported > _REPORT_S:
             reported = time.monotonic()
-            print(_line(seeds, matches, faults, lives, failed, begun), file=sys.stderr, flush=True)
+            print(figures.line(begun), file=sys.stderr, flush=True)
     for worker in workers:
         worker.terminate()
-    print(_line(seeds, matches, faults, lives, failed, begun))
-    return bool(failed)
-
-
-def _line(seeds, matches, faults, lives, failed, begun) -> str:
-    took = time.monotonic() - begun
-    return (
-        f"{seeds:,} seeds, {matches:,} matches, {faults:,} faults, {lives:,} lives "
-        f"in {took:.0f} s: {failed} broke a promise"
-    )
+    print(figures.summary(begun))
+    return bool(figures.failed)
 
 
 def _work(asked, number: int, results) -> None:
     end = time.monotonic() + 3600 * asked.hours if asked.hours else None
     seeds = range(asked.seeds) if asked.seeds else itertools.count()
+    least = None
     for seed in itertools.islice(seeds, number, None, asked.jobs):
         if end and time.monotonic() > end:
             break
@@ -90,8 +143,31 @@ def _work(asked, number: int, results) -> None:
             small = shrink(run, computed=asked.computed)
             again = f"python -m tests.simulator --seed {run.seed}"
             text = f"{small}\n  again: {again}{' --computed' if asked.computed else ''}"
-        results.put(((run.matches, run.lives, len(run.struck)), text))
+        memory, descriptors = memory_mb(), open_descriptors()
+        least = descriptors if least is None else least
+        if memory > MOST_MB or descriptors > least:
+            held = f"{memory} MB and {descriptors} descriptors, {least} after the first seed"
+            text += f"\nseed {run.seed}: the simulator itself holds {held}"
+        results.put((run.in_short(), memory, descriptors, text.strip()))
+        if memory > MOST_MB:
+            break
     results.put(None)
+
+
+def memory_mb() -> int:
+    """Megabytes that this process holds now; 0 where the system doesn't say."""
+    try:
+        pages = int(Path("/proc/self/statm").read_text().split()[1])
+    except OSError:
+        return 0
+    return pages * os.sysconf("SC_PAGE_SIZE") >> 20
+
+
+def open_descriptors() -> int:
+    try:
+        return len(list(Path("/proc/self/fd").iterdir()))
+    except OSError:
+        return 0
 
 
 if __name__ == "__main__":

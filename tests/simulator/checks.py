@@ -38,10 +38,13 @@ def files_of(folder: Path, event, counting) -> dict:
         "log": canonical(folder, counting),
         "event": (event.settings, event.entrants, event.commitment, event.secret, event.finished),
     }
-    return found | {name: (folder / name).read_text() for name in table_files()}
+    for name in table_files():
+        # The sandbox is a fact of the host, and a command may choose it.
+        found[name] = (folder / name).read_text().replace("landlock", "bwrap")
+    return found
 
 
-def faults_of(world, played, expected) -> list[str]:
+def faults_of(world, played, expected, *, most_stderr: int) -> list[str]:
     """The promises that a finished scenario breaks."""
     wrong = []
     for folder, wanted in zip(played.folders, expected, strict=True):
@@ -56,13 +59,16 @@ def faults_of(world, played, expected) -> list[str]:
             for what in wanted
             if found[what] != wanted[what]
         ]
-        table = table_by(event, counting.counted())
+        table = table_by(event, counting.counted(), rule=event.settings.rule)
         wrong += [
             f"{folder.name}: {name} doesn't follow from the log"
             for name, report in table_files().items()
             if report.file_text(table) != (folder / name).read_text()
         ]
         wrong += _log_faults(folder, world.random)
+        kept = sum(path.stat().st_size for path in folder.glob("stderr/*"))
+        if kept > most_stderr:
+            wrong.append(f"{folder.name}: {kept} bytes of stderr are kept")
     for path in sorted(world.disk.root.glob("**/matches.jsonl")):
         if lost := world.lost(path):
             wrong.append(f"{path.parent.name}: {lost} finished matches are lost")

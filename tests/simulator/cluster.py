@@ -5,27 +5,29 @@ the product has it (a copy of the module a node, since its events are the module
 stack of its own. `Client` has what the product uses of a `distributed.Client`, with the faults that
 Dask documents: a worker that dies or is out of reach takes its tasks with it, one that comes back
 to an address may be another, a task may run twice or be late, its result may be lost, torn or
-another's, a scheduler that is gone cancels every future.
+another's, a scheduler that is gone cancels every future. What a node says of itself is what
+`arena.event.admission` says there; its cores are probed by the product on a clock of their own.
 """
 
 import importlib.util
+import math
+import os
 import types
-from contextlib import contextmanager, nullcontext
+from contextlib import nullcontext
 from pathlib import Path
 
-import msgspec
 import trio
 
-from arena.executors import cluster as product
-from arena.executors import dask_tasks
-from arena.executors.core_probe import CoreTrial
-from arena.model import Confinement, Machine
+from arena.event import admission
+from arena.executors import core_probe, dask_tasks
 from tests.simulator.loop import KilledError, Thread, Threading, here, within
-from tests.simulator.programs import Process
+from tests.simulator.programs import Overlay, Process
 
 _SPEC = importlib.util.find_spec(dask_tasks.__name__)
 _free = []
-CORES = 4
+ADDRESS = "127.0.0.1:8786"
+# A client that has not reached its scheduler for so long gives up.
+_GIVES_UP_S = 20.0
 
 
 def _tasks(world):
@@ -41,7 +43,7 @@ def _tasks(world):
     module.threading = Threading(world.loop)
     module.in_use = lambda _: nullcontext()
     module.default_cache = lambda: Path("/cache")
-    module.unpack = lambda *_, **__: None
+    module.unpack = lambda name, *_, **__: here().cache.add(name)
     module.inherited_limits = types.SimpleNamespace(raise_open_files=lambda: None)
     return module
 
@@ -62,6 +64,10 @@ class Node(Process):
         self.address = address
         self.threads = threads
         self.tasks = _tasks(world)
+        self.cache = set()
+        """Names of the bots there."""
+        self.strange = False
+        """It answers as a worker of something else."""
         self.reachable = True
         self.excused = False
         """The parent may have been told that it is gone while it lived on."""
@@ -71,7 +77,8 @@ class Node(Process):
             super().die(code)
             for child in self.children:
                 child.die(-9)
-            _free.append(self.tasks)
+            if not self.strange:
+                _free.append(self.tasks)
 
 
 class Future:
@@ -126,9 +133,12 @@ class Client:
 
     @property
     def status(self) -> str:
-        if self._closed:
-            return "closed"
-        return "running" if self.cluster.up else "connecting"
+        cluster = self.cluster
+        if cluster.up:
+            return "closed" if self._closed else "running"
+        if cluster.world.loop.now() > cluster.down_since + _GIVES_UP_S:
+            self.close()
+        return "closed" if self._closed else "connecting"
 
     def nthreads(self) -> dict:
         self.cluster.world.loop.sleep(0.005)
@@ -137,7 +147,7 @@ class Client:
         return {node.address: node.threads for node in self.cluster.present()}
 
     def scheduler_info(self, **_):
-        return {"address": "tcp://127.0.0.1:8786"}
+        return {"address": f"tcp://{'0.0.0.0' if self.cluster.take('exposed') else ADDRESS}"}
 
     def submit(self, function, *words, workers, key=None, **_):
         del key
@@ -170,7 +180,8 @@ class Client:
 
     def close(self, **_) -> None:
         self._closed = True
-        self.cluster.clients.remove(self)
+        if self in self.cluster.clients:
+            self.cluster.clients.remove(self)
 
 
 class Cluster:
@@ -182,13 +193,14 @@ class Cluster:
         self._sizes = sizes
         self._number = 0
         self._back = []  # (time, what happens then)
-        self.unfit = self.busy = 0
+        self.down_since = -math.inf
+        self.busy = self.slow = self.exposed = self.silent = 0
         for threads in sizes:
             self.join(threads)
 
-    def join(self, threads: int, address: str = "") -> None:
+    def join(self, threads: int, address: str = "", *, far: bool = False) -> None:
         self._number += 1
-        address = address or f"tcp://127.0.0.1:{40_000 + self._number}"
+        address = address or f"tcp://{'10.0.0.1' if far else '127.0.0.1'}:{40_000 + self._number}"
         self.nodes[address] = Node(self.world, address, threads)
 
     def present(self):
@@ -199,11 +211,19 @@ class Cluster:
         """What a person does before the event goes on: workers are there, and a scheduler."""
         self.up = True
         self._back = []
+        self.busy = self.slow = self.exposed = self.silent = 0
         for node in self.nodes.values():
             node.reachable = True
         if not self.nodes:
             for threads in self._sizes:
                 self.join(threads)
+
+    def replace(self, sizes) -> None:
+        """Other workers in the place of all."""
+        for node in list(self.nodes.values()):
+            self.kill(node, "gone")
+        for threads in sizes:
+            self.join(threads)
 
     def later(self, seconds: float, call) -> None:
         self._back.append((self.world.loop.now() + seconds, call))
@@ -278,6 +298,7 @@ class Cluster:
         if not self.up:
             return
         self.up = False
+        self.down_since = self.world.loop.now()
         for node in self.nodes.values():
             node.excused = True
         for client in self.clients:
@@ -322,8 +343,8 @@ class Cluster:
             if isinstance(error, KilledError):
                 return
             status = "error"
-        if plan.killed:
-            status, error = "error", KilledWorker()
+        if plan.error is not None:
+            status, error = "error", plan.error
         await trio.sleep(0.002 + plan.late_result)
         if node.alive and node.reachable and self.up:
             if words[0] == "play" and status == "finished":
@@ -338,7 +359,7 @@ class Plan:
     def __init__(self) -> None:
         self.late = self.late_result = 0.0
         self.times = 1
-        self.killed = False
+        self.error = None
         self.spoilt = ""
 
     def suits(self, fault) -> bool:
@@ -351,8 +372,8 @@ class Plan:
             self.times = 2
         elif fault.kind in {"torn result", "wrong result"}:
             self.spoilt = fault.how or "torn"
-        elif fault.kind == "killed task":
-            self.killed = True
+        elif fault.kind == "failed task":
+            self.error = _ERRORS[fault.how]()
         else:
             return False
         return True
@@ -370,38 +391,131 @@ class Plan:
         return trouble, None
 
 
+_ERRORS = {"killed": KilledWorker, "unloaded": ImportError, "odd": ValueError}
+
+
 def node_command(world, order: bytes) -> bytes:
     """What `arena node` answers on a node."""
-    node = here()
-    asked = msgspec.json.decode(order)
-    if asked["type"] == "cores":
-        share = 0.5 if world.cluster.take("busy") else 1.0
-        trials = [CoreTrial(core=core, speed=1000, share=share) for core in asked["cores"]]
-        return msgspec.json.encode({"type": "tried", "trials": trials})
-    if world.cluster.take("unfit"):
-        return msgspec.json.encode({"type": "unfit", "trouble": "no sandbox works"})
-    name = getattr(node, "address", "here")
-    fit = {
-        "type": "fit",
-        "host": name,
-        "cache": name,
-        "machine": Machine(system="simulated", cpu="none", cores=CORES),
-        "sandbox": "bwrap",
-        "confinement": Confinement(detail="simulated"),
-        "cores": list(range(CORES)),
-        "room": CORES,
-        "bots": [{"entrant": each, "root": "/", "run": ["true"]} for each in asked["entrants"]]
-        if asked.get("enter")
-        else [],
-    }
-    return msgspec.json.encode(fit)
+    return admission.admit(order, lambda _: None)
 
 
-@contextmanager
-def connected(world, where):
-    """Stands for `arena.executors.cluster.connected`."""
-    found = product.Cluster(where.place, lambda: Client(world.cluster))
-    try:
-        yield found
-    finally:
-        found.close()
+def strange(node: Node, how: str) -> None:
+    """From now on it is a worker of something else."""
+    node.strange = True
+    answers = {"old": lambda: ["0.1", "3.0"], "other": lambda: None}
+    if how in answers:
+        node.tasks.versions = answers[how]
+    else:
+        node.tasks.look = lambda _: b'{"type": "tried", "trials": []}' if how == "mixed" else b"?"
+
+
+class _CoreClock:
+    """The time of a core's trial: each look at the clock but the first two is a batch later."""
+
+    def __init__(self, *, share: float, slow: bool) -> None:
+        self._share, self._batch, self._looks = share, 0.05 if slow else 0.01, 0
+
+    def monotonic(self) -> float:
+        self._looks += 1
+        return max(0, self._looks - 2) * self._batch / self._share
+
+    def thread_cpu(self) -> float:
+        return max(0, self._looks - 2) * self._batch
+
+    def sleep(self, _) -> None:
+        self._looks = 0
+
+
+class _Trials:
+    """Stands for `multiprocessing` in the probe of cores: a process that is done at once."""
+
+    def __init__(self, cluster: Cluster) -> None:
+        self._cluster = cluster
+        self._share = 0.5 if cluster.take("busy") else 1.0
+        self._slow = here() is not cluster.world.parent and cluster.take("slow")
+        self._silent = cluster.take("silent")
+
+    def get_context(self, _):
+        return self
+
+    def Pipe(self, *, duplex):  # noqa: N802 - the module's name
+        del duplex
+        sent = []
+
+        def recv():
+            if not sent:
+                raise EOFError
+            return sent.pop()
+
+        ends = types.SimpleNamespace(recv=recv, send=sent.append, close=lambda: None)
+        return ends, ends
+
+    def Process(self, *, target, args):  # noqa: N802
+        def start() -> None:
+            core_probe.clock = _CoreClock(share=self._share, slow=self._slow)
+            if not self._silent:
+                target(*args)
+
+        return types.SimpleNamespace(start=start, join=lambda: None)
+
+
+def try_cores(cluster: Cluster, real):
+    """The product's probe of cores, with processes that are none."""
+
+    def tried(cores):
+        core_probe.multiprocessing = _Trials(cluster)
+        return real(cores)
+
+    return tried
+
+
+def core_names(world) -> list:
+    """What takes the place of what where cores are probed."""
+    if world.cluster is None:
+        return []
+    return [
+        (core_probe, "clock", core_probe.clock),
+        (core_probe, "multiprocessing", core_probe.multiprocessing),
+        (core_probe, "signal", Overlay(core_probe.signal, signal=lambda *_: None)),
+        (core_probe, "os", Overlay(os, sched_setaffinity=lambda *_: None)),
+        (core_probe, "try_cores", try_cores(world.cluster, core_probe.try_cores)),
+    ]
+
+
+class Distributed:
+    """Stands for the module `distributed`."""
+
+    def __init__(self, cluster: Cluster) -> None:
+        self._cluster = cluster
+
+    def Client(self, address, **_):  # noqa: N802
+        cluster = self._cluster
+        cluster.world.count("connect")
+        if not cluster.up:
+            raise OSError(f"Timed out trying to connect to {address}") from TimeoutError()
+        return Client(cluster)
+
+    def Security(self, **given):  # noqa: N802
+        def arguments(_) -> dict:
+            if "bad" in str(given.get("tls_client_cert", "")):
+                raise ValueError("no certificate")
+            return {}
+
+        names = ("tls_ca_file", "tls_client_cert")
+        known = {name: given.get(name) for name in names}
+        return types.SimpleNamespace(**known, get_connection_args=arguments)
+
+    def LocalCluster(self, *, n_workers, **_):  # noqa: N802
+        cluster = self._cluster
+        cluster.world.count("spawn")
+        if error := cluster.world.faults.error("spawn"):
+            raise RuntimeError("Nanny failed to start.") from error
+        cluster.replace((1,) * n_workers)
+        scheme = "tcp"
+        return types.SimpleNamespace(
+            scheduler_address=f"{scheme}://{ADDRESS}", close=lambda **_: cluster.replace(())
+        )
+
+
+def dask_module():
+    return types.SimpleNamespace(config=types.SimpleNamespace(set=lambda _: nullcontext()))

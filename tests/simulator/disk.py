@@ -115,6 +115,18 @@ def _apply(content: dict, names: dict) -> None:
         del content[name]
 
 
+def _found(path: Path):
+    """What is there, all of it durable."""
+    if path.is_dir() and not path.is_symlink():
+        made = Folder()
+        made.now = {each.name: _found(each) for each in path.iterdir()}
+        made.sync()
+        return made
+    inode = Inode()
+    inode.durable += path.read_bytes() if path.is_file() else b""
+    return inode
+
+
 class File:
     """An open file of the product."""
 
@@ -234,16 +246,31 @@ class Disk:
             file.close()
 
     def copy(self, folder: Path, to: Path) -> None:
-        """Copy a folder of files to a new one; what is copied is durable."""
-        made = Folder()
-        for path in folder.iterdir():
-            inode = Inode()
-            inode.durable += path.read_bytes()
-            made.now[path.name] = inode
-        made.sync()
-        shutil.copytree(folder, to)
-        self._tree.now[to.name] = made
-        self._tree.sync()
+        """Copy a folder to a new one; what is copied is durable."""
+        shutil.copytree(folder, to, symlinks=True)
+        self.adopt(to)
+
+    def adopt(self, path: Path) -> None:
+        """What was put there without this interface is durable."""
+        self._folder(path.parent).now[path.name] = _found(path)
+        self._folder(path.parent).sync()
+
+    def renew(self, path: Path) -> None:
+        """What is there was changed without this interface."""
+        self._folder(path.parent).now.pop(path.name, None)
+        if path.exists():
+            self.adopt(path)
+
+    def forget(self, path: Path) -> None:
+        """Something was removed without this interface, or is now, for good."""
+        if path.is_dir() and not path.is_symlink():
+            shutil.rmtree(path)
+        else:
+            path.unlink(missing_ok=True)
+        folder = self._folder(path.parent)
+        for names in (folder.now, folder.durable):
+            names.pop(path.name, None)
+        folder.pending = [names for names in folder.pending if path.name not in names]
 
     def rot(self, name: str, draw) -> tuple[Path, bytes] | None:
         """A bit turns over in one of the files of this name: which, and what it held."""

@@ -6,9 +6,16 @@ begins it, and from then on by the one that goes on.
 
 import functools
 import itertools
+import random
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from msgspec import UNSET
+from msgspec.structs import replace
+
+from arena.deals import commitment
 from arena.event.add_bots import run_into
 from arena.event.compare import compare_bots
 from arena.event.epochs import next_epoch
@@ -16,18 +23,13 @@ from arena.event.merge import merge_shards
 from arena.event.options import ClusterOptions, EventOptions, RunOptions, TrialOptions
 from arena.event.prepare import Entry, open_event, prepare_event
 from arena.event.progress import Outcome, Progress
-from arena.event.results import table_of
 from arena.event.resume import resume_event, run_prepared
 from arena.event.session import Session, play
-from arena.model import HostError, UserError
-from arena.store import (
-    DamagedError,
-    is_results_folder,
-    read_event,
-    read_private,
-    read_records,
-    records_of_match,
-)
+from arena.model import STATED, Event, HostError, UserError, canonical
+from arena.store import DamagedError, is_results_folder, read_event, read_private, secret_of
+from arena.store.folder import write_atomically, write_event
+from tests.simulator import looks, wrong
+from tests.simulator.cluster import ADDRESS
 from tests.simulator.loop import KilledError
 
 SHARDS = 3
@@ -43,6 +45,15 @@ PLANS = {
     "long": {"bots": 4, "deals": 60, "series": 25},
     "single": {"bots": 4, "deals": 6, "series": 1},
     "small": {"bots": ("ann", "cid"), "deals": 4, "series": 2},
+    "trial of a name": {"bots": ("ann", "other/ann")},
+    "lame": {
+        "bots": ("ann", "cid", "hungry", "unbuilt", "unstarted", "optional", "gone"),
+        "deals": 6,
+        "series": 3,
+        "skip": True,
+    },
+    "unseeded": {"bots": 4, "deals": 6, "series": 3, "seed": None},
+    "few tables": {"bots": 5, "deals": 4, "series": 4, "seats": 3, "tables": 5},
 }
 KINDS = {
     "plain": ("pairs", "tables", "four cards", "gauntlet", "race", "trial", "long", "single"),
@@ -50,12 +61,23 @@ KINDS = {
     "prepared": ("pairs",),
     "epoch": ("pairs", "four cards"),
 }
+LATER_KINDS = {
+    "plain": ("trial of a name", "lame", "few tables", "unseeded"),
+    "beacon": ("small",),
+    "older": ("pairs", "race"),
+}
+"""Kinds and plans that came later: every fifth seed plays one of these."""
+SHARE_LATER = 5
+PLACES = (f"tcp://{ADDRESS}", ADDRESS, "file", f"tls://{ADDRESS}", "local:2")
+"""Where a cluster is: an address, a scheduler's file, or this machine."""
 
 
 @dataclass(frozen=True)
 class Scenario:
     kind: str
-    """plain, prepared, shards (prepared, played in parts, merged), or epoch (a bot is added)."""
+    """plain, prepared, beacon (prepared, its deals wait for a public value), shards (prepared,
+    played in parts, merged), epoch (a bot is added), or older (prepared by an arena of the first
+    rule, played by this one; a bot is added)."""
     plan: str
     cluster: bool = False
 
@@ -63,17 +85,56 @@ class Scenario:
         return f"{self.kind}, {self.plan}, {'on a cluster' if self.cluster else 'here'}"
 
 
-SCENARIOS = tuple(
-    itertools.chain.from_iterable(
-        (Scenario(kind, plan), Scenario(kind, plan), Scenario(kind, plan, cluster=True))
-        for kind, plans in KINDS.items()
-        for plan in plans
+def _scenarios(kinds) -> tuple[Scenario, ...]:
+    each = ((kind, plan) for kind, plans in kinds.items() for plan in plans)
+    return tuple(
+        itertools.chain.from_iterable(
+            (Scenario(*one), Scenario(*one), Scenario(*one, cluster=True)) for one in each
+        )
     )
-)
+
+
+SCENARIOS, LATER = _scenarios(KINDS), _scenarios(LATER_KINDS)
 
 
 def scenario(number: int) -> Scenario:
+    turn, later = divmod(number, SHARE_LATER)
+    if later == SHARE_LATER - 1:
+        return LATER[turn % len(LATER)]
     return SCENARIOS[number % len(SCENARIOS)]
+
+
+class Page:
+    """Live pages of an event, which note when they were called."""
+
+    url = "http://127.0.0.1:1/"
+
+    def __init__(self, world) -> None:
+        self._world, self._calls = world, []
+
+    def join(self, watcher, event, folder, secret):
+        del event, folder, secret
+        self._called("join")
+        return watcher
+
+    async def serve(self, tournament, progress, nursery) -> None:
+        del tournament, progress, nursery
+        self._called("serve")
+
+    async def finish(self, tournament) -> None:
+        del tournament
+        self._called("finish")
+
+    def stay(self, tournament, progress, event) -> None:
+        del progress
+        self._called("stay")
+        if tournament.left or (not event.finished and not event.shard):
+            self._world.broken("the page stays, and the event isn't over")
+
+    def _called(self, what: str) -> None:
+        self._calls.append(what)
+        if self._calls != ["join", "serve", "finish", "stay"][: len(self._calls)]:
+            self._world.broken(f"the page was called: {', '.join(self._calls)}")
 
 
 class _Progress(Progress):
@@ -95,74 +156,134 @@ class Played:
         self._world = world
         self._scenario = scenario
         self._folder = self._now = world.disk.root / "event"
+        self.draw = random.Random(f"others {world.seed}")
+        self.progress = None
+        self.parts = []
+        self.merged = False
+        self.mends = False
+        """Whether the log has rotted when the event was over."""
         world.player = self
-        world.repairable = scenario.kind in {"plain", "prepared"}
+        world.repairable = scenario.kind in {"plain", "prepared", "beacon"}
         self._jobs = world.random.choice((1, 2, 2, 3, 4))
         plan = dict(PLANS[scenario.plan])
         bots = plan.pop("bots")
         names = FIELD[:bots] if isinstance(bots, int) else bots
         self._bots = [Path(name) for name in names]
-        self._options = EventOptions(luck=False, seed="simulated", **plan)
+        self._skip = world.skips_broken = plan.pop("skip", False)
+        self._options = EventOptions(luck=False, **{"seed": "simulated", **plan})
         self.folders = []
         """Of events that are finished, in which nothing may be missing."""
 
     def play(self) -> bool:
         """All of it; whether it came to its end."""
-        if self._scenario.kind in {"shards", "prepared"}:
-            return self._prepared()
-        begin = self._trial if self._scenario.plan == "trial" else self._begin
-        if not self._play(self._folder, begin):
-            return False
-        if self._scenario.kind != "epoch":
-            return True
+        done = self._play_all()
+        if done:
+            while self._world.faults.waits_for("over"):
+                self._world.count("over")
+        if done and self.mends:
+            repair = functools.partial(resume_event, self._folder, repair=True)
+            done = self._to_the_end(
+                self._folder,
+                lambda: repair(session=self._session()),
+                over=lambda _: False,
+                again=True,
+            )
+        return done and not self._world.violations
+
+    def _play_all(self) -> bool:
+        kind = self._scenario.kind
+        if kind in {"shards", "prepared", "beacon", "older"}:
+            done = self._prepared()
+        else:
+            begin = self._trial if self._scenario.plan.startswith("trial") else self._begin
+            done = self._play(self._folder, begin)
+        grows = kind == "epoch" or (kind == "older" and self._scenario.plan == "pairs")
+        if not done or not grows:
+            return done
         epoch = next_epoch(self._folder)
-        return self._play(epoch, self._into)
+        done = self._play(epoch, self._into)
+        self._now = self._folder
+        return done
+
+    def session(self) -> Session:
+        """Of somebody else's command."""
+        return Session(RunOptions(jobs=2), Progress())
 
     def _session(self) -> Session:
-        place = ClusterOptions(place="tcp://127.0.0.1:8786") if self._scenario.cluster else None
-        options = RunOptions(jobs=self._jobs, cluster=place, max_seconds=self._world.max_seconds)
-        return Session(options, _Progress(self._world))
+        world = self._world
+        asks = world.asks
+        sandbox = "bwrap" if "sandbox" in asks else None
+        options = RunOptions(
+            jobs=None if "no jobs" in asks else self._jobs,
+            cluster=self._place() if self._scenario.cluster else None,
+            max_seconds=world.max_seconds,
+            pin="no pin" not in asks,
+            sandbox="landlock" if "another sandbox" in asks else sandbox,
+        )
+        self.progress = _Progress(world)
+        return Session(options, self.progress, Page(world) if "page" in asks else None)
+
+    def _place(self) -> ClusterOptions:
+        world = self._world
+        place = PLACES[world.seed % len(PLACES)]
+        if place == "file":
+            path = world.disk.root / "scheduler.json"
+            path.write_text(f'{{"address": "tcp://{ADDRESS}"}}')
+            place = str(path)
+        if not place.startswith("tls"):
+            return ClusterOptions(place=place)
+        files = [world.disk.root / name for name in ("ca.pem", "own.pem")]
+        for path in files:
+            path.write_text("certificate")
+        return ClusterOptions(place=place, tls_ca=files[0], tls_cert=files[1])
 
     def _begin(self) -> Outcome:
         session = self._session()
-        with open_event(self._entry(self._folder), session) as event:
+        with open_event(self.entry(self._folder), session) as event:
             return play(*event, session)
 
-    def _entry(self, folder: Path) -> Entry:
-        return Entry(self._bots, self._options, folder, skip_broken=False)
+    def entry(self, folder: Path) -> Entry:
+        return Entry(self._bots, self._options, folder, skip_broken=self._skip)
 
     def _trial(self) -> Outcome:
         trial = TrialOptions(budget=240, effect=4.0)
         options = EventOptions(luck=False, seed="simulated")
-        return compare_bots(self._bots, options, trial, self._folder, self._session()).outcome
+        found = compare_bots(self._bots, options, trial, self._folder, self._session())
+        if (found.verdict is None) == found.outcome.complete or found.old == found.new:
+            self._world.broken(f"a comparison of {found.old.id} has no verdict")
+        return found.outcome
 
     def _into(self) -> Outcome:
         return run_into(self._folder, [Path(NEWCOMER)], self._session(), seed="epoch")
 
     def _prepared(self) -> bool:
+        kind, beacon = self._scenario.kind, None
+        source = "drand round 7" if kind == "beacon" else None
+        first = self._folder.with_name("part-1") if kind == "shards" else self._folder
+
         def prepare() -> Outcome:
-            prepare_event(self._entry(first), first, None, self._session())
+            prepare_event(self.entry(first), first, source, self._session())
             return Outcome(folder=first, event=read_event(first), complete=True)
 
-        if self._scenario.kind == "prepared":
-            first = self._folder
-            if not self._to_the_end(first, prepare, over=is_results_folder):
-                return False
-            return self._play(first, lambda: run_prepared(first, self._session()))
-        parts = [self._folder.with_name(f"part-{number}") for number in range(1, SHARDS + 1)]
-        first = parts[0]
         if not self._to_the_end(first, prepare, over=is_results_folder):
             return False
-        for part in parts[1:]:
+        if kind == "older":
+            _make_older(first)
+        if kind != "shards":
+            beacon = "4711" if source else None
+            return self._play(first, lambda: run_prepared(first, self._session(), beacon=beacon))
+        self.parts = [first.with_name(f"part-{number}") for number in range(1, SHARDS + 1)]
+        for part in self.parts[1:]:
             self._world.disk.copy(first, part)
-        for number, part in enumerate(parts, 1):
+        for number, part in enumerate(self.parts, 1):
             begin = functools.partial(self._run_shard, part, f"{number}/{SHARDS}")
             if not self._to_the_end(part, begin, over=lambda _: False):
                 return False
         self.folders.append(self._folder)
-        return self._to_the_end(
-            self._folder, lambda: merge_shards(parts, self._folder), over=_over, again=True
+        self.merged = self._to_the_end(
+            self._folder, lambda: merge_shards(self.parts, self._folder), over=_over, again=True
         )
+        return self.merged
 
     def _run_shard(self, part: Path, number: str) -> Outcome:
         return run_prepared(part, self._session(), shard=number)
@@ -199,18 +320,68 @@ class Played:
         world.broken("it never ends")
         return False
 
-    def look(self, what: str) -> None:
+    @property
+    def world(self):
+        return self._world
+
+    @property
+    def now(self) -> Path:
+        """The folder of what is played."""
+        return self._now
+
+    @property
+    def computed(self) -> bool:
+        return self._world.computed
+
+    @property
+    def busy(self) -> bool:
+        """Whether a command runs."""
+        return self._world.loop.nursery is not None
+
+    @contextmanager
+    def fresh(self) -> Iterator[Path]:
+        """A folder that isn't there, for somebody else's event."""
+        path = self._world.disk.root / "fresh"
+        try:
+            yield path
+        finally:
+            self._world.disk.forget(path)
+
+    def lose_bots(self, *names: str) -> None:
+        self._world.lost_bots = names
+
+    def found_bots(self) -> None:
+        self._world.lost_bots = ()
+
+    def event_of(self, folder: Path) -> Event | None:
+        if not is_results_folder(folder):
+            return None
+        try:
+            return read_event(folder)
+        except UserError:  # rotten
+            return None
+
+    def may_add(self, folder: Path) -> bool:
+        return not self.merged and read_private(folder) is None and not self._world.rotten
+
+    def one_bot(self, folder: Path) -> str:
+        return read_event(folder).entrants[0].id
+
+    def look(self, how: str) -> None:
         """Somebody reads the event that is played."""
         folder = self._now
         if not is_results_folder(folder) or not read_event(folder).sandbox:
             return
-        if what == "table":
-            table_of(folder)
-        elif records := list(read_records(folder)):
-            last = records[-1]
-            found = records_of_match(folder, last.id)
-            if last not in found or {record.id for record in found} != {last.id}:
-                self._world.broken(f"the index doesn't lead to {last.id} while the event is played")
+        if not read_event(folder).shard:
+            for what in looks.look(self, how, folder):
+                self._world.broken(f"{how}: {what}")
+
+    def wrong(self, how: str) -> None:
+        """Somebody gives a command that has to be refused, at a copy of the event."""
+        if self.busy or self._world.rotten:
+            return
+        if what := wrong.refuse(self, how, self._now):
+            self._world.broken(what)
 
     def intrude(self, how: str) -> None:
         """Somebody gives a command that has to be refused, and must change nothing."""
@@ -220,7 +391,7 @@ class Played:
         before = self._content(folder)
         try:
             if how == "begin":
-                with open_event(self._entry(folder), self._session()):
+                with open_event(self.entry(folder), self._session()):
                     pass
             elif how == "add":
                 run_into(folder, [Path(NEWCOMER)], self._session(), seed="epoch")
@@ -273,3 +444,19 @@ def _over(folder: Path) -> bool:
     return (
         is_results_folder(folder) and read_event(folder).finished and read_private(folder) is None
     )
+
+
+def _make_older(folder: Path) -> None:
+    """A prepared event as an arena of the first rule has written it."""
+    event, private = read_event(folder), read_private(folder)
+    if event.settings.derivation is UNSET:
+        return
+    no_rule = dict.fromkeys((*STATED, "predictable"), UNSET)
+    settings = replace(event.settings, **no_rule)
+    secret = secret_of(folder, event)
+    older = replace(
+        event, settings=settings, commitment=commitment(secret, settings, event.entrants)
+    )
+    write_event(folder, older)
+    private = replace(private, entered=older)
+    write_atomically(folder / "private.json", canonical(private), mode=0o600)

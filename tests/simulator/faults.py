@@ -10,6 +10,12 @@ import os
 import random
 from dataclasses import dataclass
 
+from tests.simulator import bots, damage
+from tests.simulator.looks import LOOKS
+from tests.simulator.wrong import WRONG
+
+# What a command may be given, in one life.
+ASKS = ("page", "no pin", "no jobs", "sandbox", "another sandbox", "another cache")
 # Signals that a person or a service sends.
 SIGINT, SIGTERM, SIGUSR1 = 2, 15, 10
 
@@ -42,6 +48,9 @@ EVERYWHERE = (
     Kind("disk error", ("conclusion",), 50, ("ENOSPC 1", "EIO 1")),
     Kind("stop", ("tick",), 60, ("int", "int int", "term", "usr1"), weight=3),
     Kind("rot", ("life",), 3, ("matches.jsonl", "matches.index")),
+    Kind("damage", ("life",), 4, damage.KINDS, weight=2),
+    Kind("sandbox", ("life",), 3, (*bots.BROKEN, "no room")),
+    Kind("no start", ("bot start",), 12),
     Kind("time", ("life",), 3, ("0.5", "4")),
     Kind("disk error", ("write",), 400, ("ENOSPC 1", "ENOSPC 6", "EIO 1", "EDQUOT 2"), weight=2),
     Kind("disk error", ("sync", "sync folder", "rename"), 30, ("EIO 1", "ENOSPC 1"), weight=2),
@@ -66,24 +75,40 @@ CLUSTER = (
     Kind("no process", ("spawn",), 6, ("EAGAIN 1",)),
     Kind("kill node", ("match", "task"), 100, ("again", "gone"), weight=4),
     Kind("part node", ("task",), 40, ("3", "20"), weight=2),
-    Kind("join node", ("tick",), 60),
+    Kind("join node", ("tick",), 60, ("near", "far")),
     Kind("late task", ("task",), 40, ("8", "45", "400"), weight=2),
     Kind("late result", ("task",), 40, ("8", "45"), weight=2),
     Kind("doubled task", ("task",), 40, weight=2),
     Kind("torn result", ("task",), 40, weight=2),
     Kind("wrong result", ("task",), 40, ("nothing", "swapped", "other"), weight=2),
-    Kind("killed task", ("task",), 40),
-    Kind("scheduler", ("tick", "task"), 60, ("2", "25", "100"), weight=3),
-    Kind("busy core", ("task",), 30, ("1", "4")),
-    Kind("node unfit", ("task",), 12, ("1",)),
+    Kind("failed task", ("task",), 40, ("killed", "unloaded", "odd"), weight=2),
+    Kind("scheduler", ("tick", "task", "connect"), 60, ("2", "25", "100"), weight=3),
+    Kind("exposed scheduler", ("life",), 3),
+    Kind("busy core", ("task",), 30, ("1", "4", "12")),
+    Kind("slow node", ("task",), 8, ("1", "2")),
+    Kind("no trial", ("task",), 8, ("1", "2")),
+    Kind("strange node", ("task",), 8, ("old", "other", "mixed", "noise"), weight=2),
+    Kind("bundle", ("life",), 3, ("lost", "damaged")),
+    Kind("node unfit", ("task",), 12, ("no sandbox", "no processes", "no room")),
 )
 # Other commands at the same folder, and a file that its owner has to restore.
 PEOPLE = (
-    Kind("look", ("tick",), 60, ("table", "find")),
+    Kind("look", ("tick",), 60, LOOKS),
+    Kind("look", ("life",), 3, LOOKS),
     Kind("intrude", ("tick",), 60, ("resume", "run", "begin")),
     Kind("intrude", ("life",), 3, ("run", "begin", "add")),
     Kind("rot", ("life",), 3, ("event.json",)),
+    Kind("wrong", ("life",), 3, WRONG, weight=3),
+    Kind("asks", ("life",), 3, ASKS, weight=3),
 )
+# At the finished event.
+AFTERWARDS = (
+    Kind("wrong", ("over",), 1, WRONG, weight=8),
+    Kind("look", ("over",), 1, LOOKS),
+    Kind("rot afterwards", ("over",), 1, ("1", "3", "40", "gone")),
+)
+HARMLESS = {"look", "intrude", "wrong", "asks"}
+"""What is no trouble: no command may fail by it."""
 # A person gives up when an event has been struck so often; so does nobody here.
 MOST = 9
 
@@ -94,7 +119,8 @@ def draw(seed: int, *, cluster: bool) -> tuple[Fault, ...]:
     kinds = [*EVERYWHERE, *(CLUSTER if cluster else LOCAL)]
     drawn = _drawn(random_, kinds, random_.choice((1, 2, 2, 3, 4, 6, MOST)))
     people = random.Random(f"people {seed}")
-    return (*drawn, *_drawn(people, PEOPLE, people.choice((0, 0, 1, 3))))
+    met = _drawn(people, PEOPLE, people.choice((0, 1, 2, 4)))
+    return (*drawn, *met, *_drawn(people, AFTERWARDS, 3))
 
 
 def _drawn(random_, kinds, number: int) -> list[Fault]:
@@ -123,7 +149,7 @@ class Faults:
     @property
     def trouble(self) -> int:
         """How often something has gone wrong."""
-        return len(self.struck) + self.met
+        return self.met + sum(fault.kind not in HARMLESS for fault in self.struck)
 
     def count(self, place: str) -> list[Fault]:
         """One more thing has happened at a place: the faults that strike now."""
@@ -138,6 +164,9 @@ class Faults:
         self.left.remove(fault)
         self.struck.append(fault)
         return [fault]
+
+    def waits_for(self, place: str) -> bool:
+        return any(fault.place == place for fault in self.left)
 
     def on_disk(self, kind: str) -> None:
         """One more operation: OSError if it fails, KilledError if it kills the process."""

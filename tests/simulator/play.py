@@ -141,8 +141,9 @@ def replacements(world):
             await trio.sleep(world.match_time())
             world.count("match")
             world.spawner_fails("match")
+            computed = world.computed or here().bystander
             return result(
-                self._spec, self._context.settings, self._context.deals, computed=world.computed
+                self._spec, self._context.settings, self._context.deals, computed=computed
             )
 
     return open_pipes, start_bots, Match

@@ -4,13 +4,13 @@ import functools
 import itertools
 import os
 import tempfile
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from tests.simulator import checks, faults
 from tests.simulator.events import Played, Scenario, scenario
 from tests.simulator.loop import HangError
-from tests.simulator.world import World
+from tests.simulator.world import MOST_STDERR, World
 
 _numbers = itertools.count()
 _MEMORY = "/dev/shm"
@@ -30,6 +30,10 @@ class Run:
     operations: int = 0
     """Of the disk."""
     trace: str = ""
+
+    def in_short(self):
+        """Without what is large."""
+        return replace(self, drawn=(), violations=(), trace="")
 
     def __str__(self) -> str:
         lines = [f"seed {self.seed}: {self.scenario}; {self.lives} lives, {self.matches} matches"]
@@ -75,7 +79,9 @@ def simulate(seed: int, drawn=None, *, found=None, computed: bool = False) -> Ru
             played = Played(world, found)
             try:
                 if played.play():
-                    world.violations += checks.faults_of(world, played, expected)
+                    world.violations += checks.faults_of(
+                        world, played, expected, most_stderr=MOST_STDERR
+                    )
             except HangError as error:
                 world.broken(f"it hangs: {error}")
     finally:

@@ -12,9 +12,9 @@ import itertools
 import math
 import random
 import shutil
+import sys
 import traceback
 from contextlib import ExitStack, contextmanager, nullcontext, suppress
-from hashlib import sha256
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -22,35 +22,44 @@ import msgspec
 import trio
 
 from arena import registry
-from arena.bots import Roster
 from arena.engine import match
-from arena.event import add_bots, compare, prepare, resume, tournament
+from arena.event import add_bots, compare, prepare, results, resume, single_match, tournament
 from arena.event import cluster as venue
 from arena.executors import cluster as product_cluster
 from arena.executors import local, worker
-from arena.model import Bot, Confinement, Entrant, HostError, Machine, UserError
-from arena.store import log_writer
+from arena.model import HostError, UserError
+from arena.store import folder, lines, log_reader, log_writer, recovery, stderr
 from arena.store.index import Index
 from arena.store.lines import strip_checksum
 from arena.system import clock, files, processes, randomness, replaced
-from tests.simulator import cluster, play, programs, remembered
+from tests.simulator import bots, cluster, damage, play, programs, remembered
 from tests.simulator.cluster import Cluster, Plan
 from tests.simulator.disk import Disk
 from tests.simulator.faults import SIGINT, SIGTERM, SIGUSR1, Faults
 from tests.simulator.loop import KilledError, Loop, Signal, Thread, Threading, here, within
 from tests.simulator.programs import Overlay, Process
 
-MACHINE = Machine(system="simulated", cpu="none", cores=4, speed=1000)
 # Half a second for others, the time of a sync, and a stall in between.
 DURABLE_WITHIN_S = 1.0
 _SIGNALS = {"int": SIGINT, "term": SIGTERM, "usr1": SIGUSR1}
 # Modules that find, build and confine bots, or look at the machine.
-_EVENT = (add_bots, compare, prepare, resume, tournament, venue)
+_EVENT = (add_bots, compare, prepare, resume, single_match, tournament, venue)
+
+# Limits that only large events would reach: what lies beyond them is met by small ones, too.
+MOST_STDERR = 3_000
+_SMALL = (
+    (results, "LONG_LOG", 1 << 12),
+    (log_reader, "_WORTH_AN_INDEX", 1 << 12),
+    (lines, "LONGEST_LINE", 1 << 16),
+    (recovery, "LONGEST_LINE", 1 << 16),
+    (stderr, "STDERR_OF_EVENT", MOST_STDERR),
+)
 
 
 class World:
     def __init__(self, root: Path, seed: int, faults, *, computed: bool, nodes=()) -> None:
         self.random = random.Random(f"world {seed}")
+        self.seed = seed
         self.computed = computed
         self.loop = Loop(seed)
         self.faults = Faults(faults)
@@ -83,12 +92,16 @@ class World:
         self._ends = {}
         self.disk.wrote = self._wrote
         self._refused = False
-        self.max_seconds = None
-        self.closing = False
         self.player = None
         self._somebodies = []
         self._copies = []
         """Of rotten files: (path, before, after)."""
+        self.kept = {}
+        """Earlier states of indexes: (of which log, what it held)."""
+        self.skips_broken = False
+        self.lost_bots = ()
+        """Names of bots that are in no cache any more."""
+        self._plain()
         if nodes:
             self.cluster = within(self.parent).run(Cluster, self, nodes)
 
@@ -100,9 +113,17 @@ class World:
         self.cut = ""
         self.parent = Process(self, f"parent {self.lives}")
         self._signals = None
+        self._plain()
+        return self.parent
+
+    def _plain(self) -> None:
+        """A command begins, with nothing that is particular to it."""
         self.max_seconds = None
         self.closing = False
-        return self.parent
+        self.sandbox = self.bundles = ""
+        self.slow_start = self.start_fails = False
+        self.asks = set()
+        """What the command asks for."""
 
     def broken(self, what: str) -> None:
         """A promise is broken."""
@@ -206,6 +227,9 @@ class World:
     # ---- faults
 
     def count(self, place: str) -> None:
+        process = here()
+        if process is not None and process.bystander:
+            return
         for fault in self.faults.count(place):
             self.strike(fault, place)
 
@@ -239,9 +263,52 @@ class World:
         self.rotten = True
         if how == "event.json":
             self._copies.append((*found, found[0].read_bytes()))
-        for name, known in self._written.items():
-            there = _trusted(Path(name))
-            self._written[name] = [entry for entry in known if entry[0] in there]
+        for name in self._written:
+            self.forget_untrusted(Path(name))
+
+    def forget_untrusted(self, log: Path) -> None:
+        """A log or its index has changed: no line is missed that the next writer can't trust."""
+        known = self._written.get(str(log), ())
+        there = _trusted(log)
+        self._written[str(log)] = [entry for entry in known if entry[0] in there]
+
+    def _rot_afterwards(self, how, place) -> None:
+        """The log of an event that is over."""
+        if not self.repairable:
+            return
+        self.rotten = self.player.mends = True
+        for log in self.disk.root.glob("*/matches.jsonl"):
+            if how == "gone":
+                self.disk.forget(log)
+                self._written.pop(str(log), None)
+            else:
+                data = bytearray(log.read_bytes())
+                for _ in range(int(how)):
+                    data[self.random.randrange(len(data))] ^= 1
+                self.disk.restore(log, data)
+                self.forget_untrusted(log)
+
+    def _damage(self, how, place) -> None:
+        if self.repairable or how in damage.INDEXES:
+            damage.strike(self, how)
+
+    def _sandbox(self, how, place) -> None:
+        self.sandbox = how
+
+    def _bundle(self, how, place) -> None:
+        self.bundles = how
+
+    def _slow_start(self, how, place) -> None:
+        self.slow_start = True
+
+    def _no_start(self, how, place) -> None:
+        self.start_fails = True
+
+    def _asks(self, how, place) -> None:
+        self.asks.add(how)
+
+    def _wrong(self, how, place) -> None:
+        self._somebody(lambda: self.player.wrong(how))
 
     def restore(self) -> None:
         """The owner restores what has rotted and can't be derived."""
@@ -264,7 +331,11 @@ class World:
                 acts()
             except Exception as error:  # noqa: BLE001 - any error is one
                 if not (self.rotten and isinstance(error, UserError)):
+                    self.trace = "".join(traceback.format_exception(error))
                     self.broken(f"somebody else met {type(error).__name__}: {error}")
+            for file in self.disk.open:
+                if file.process is somebody:
+                    self.broken(f"left open by somebody else: {file.name}")
 
         somebody = Process(self, "somebody")
         somebody.bystander = True
@@ -312,14 +383,27 @@ class World:
         self.cluster.lose_scheduler(float(how))
 
     def _join_node(self, how, place) -> None:
-        self.cluster.join(1)
+        self.cluster.join(1, far=how == "far")
+
+    def _slow_node(self, how, place) -> None:
+        self.cluster.slow = int(how)
+
+    def _no_trial(self, how, place) -> None:
+        self.cluster.silent = int(how)
+
+    def _exposed_scheduler(self, how, place) -> None:
+        self.cluster.exposed = 1
+
+    def _strange_node(self, how, place) -> None:
+        if node := self._node():
+            cluster.strange(node, how)
 
     def _busy_core(self, how, place) -> None:
         self.cluster.busy = int(how)
         self._taken = int(how) * 3
 
     def _node_unfit(self, how, place) -> None:
-        self.cluster.unfit = int(how)
+        self.sandbox = how
 
     def _kill_node(self, how, place) -> None:
         if node := self._node():
@@ -446,44 +530,31 @@ class World:
     def around(self):
         """Replace what lies beneath the product."""
         open_pipes, start_bots, match_class = play.replacements(self)
-        confined = Confinement(detail="simulated")
-        backend = SimpleNamespace(name="bwrap")
-
-        def played_here(event, _):
-            return venue.with_host(event, "bwrap", confined, (MACHINE,))
+        backend = bots.Sandbox("bwrap")
 
         def node_command(_, *, input, **__):  # noqa: A002 - subprocess.run's name
-            return SimpleNamespace(
-                returncode=0, stdout=cluster.node_command(self, input), stderr=b""
-            )
-
-        class Workshop:
-            """Bots are ready without being built."""
-
-            def __init__(self, _, notify, folder=None, **__) -> None:
-                self.notify, self.folder = notify, folder
-                self.cache, self.backend, self.room = Path("/cache"), backend, 2
-
-            def enter(self, roster, *_):
-                return [_bot(each.entrant) for each in roster.candidates], ()
-
-            def start(self, *_):
-                return ()
+            answer = cluster.node_command(self, input)
+            return SimpleNamespace(returncode=0, stdout=answer, stderr=b"")
 
         beneath = {
-            "Workshop": Workshop,
-            "load": _load,
-            "restore": _restore,
+            "load": bots.load,
+            "restore": lambda entrants, **_: bots.restore(self.lost_bots, entrants),
             "count_bots": len,
-            "in_use": lambda _: nullcontext(),
-            "default_cache": lambda: Path("/cache"),
+            "in_use": lambda _: nullcontext(bots.CACHE),
+            "default_cache": self._cache,
             "copy_to_event": lambda *_, **__: None,
             "remove_from_event": lambda *_: None,
-            "played_here": played_here,
+            "played_here": bots.played_here,
             "workers_of": lambda asked, *_: asked or 2,
+            "open_pipes": open_pipes,
+            "one_core": nullcontext,
         }
         names = [
+            *_SMALL,
+            (folder, "RESULTS", self.disk.root / "results"),
             *remembered.FUNCTIONS,
+            *bots.Beneath(self).names(),
+            *cluster.core_names(self),
             *(
                 (module, name, value)
                 for module in _EVENT
@@ -499,7 +570,8 @@ class World:
             (worker, "registry", Overlay(registry, backend=lambda _: backend)),
             (match, "start_bots", start_bots),
             (match, "Match", match_class),
-            (product_cluster, "connected", lambda where: cluster.connected(self, where)),
+            (product_cluster, "_library", lambda: cluster.Distributed(self.cluster)),
+            (single_match, "_PolicyMatch", lambda _, *words: match_class(*words)),
             (trio, "run", self.loop.run),
             (trio, "open_signal_receiver", self._signal_receiver),
             (trio.to_thread, "run_sync", self._in_thread),
@@ -527,13 +599,33 @@ class World:
                 )
             )
             stack.enter_context(
-                replaced(randomness, token_bytes=self.random.randbytes, token_hex=self.token)
+                replaced(randomness, token_bytes=self._secret, token_hex=self.token)
             )
+            self._replace_dask(stack)
             before = [(module, name, getattr(module, name)) for module, name, _ in names]
             stack.callback(lambda: [setattr(*entry) for entry in before])
             for module, name, value in names:
                 setattr(module, name, value)
             yield
+
+    @staticmethod
+    def _replace_dask(stack: ExitStack) -> None:
+        before = sys.modules.get("dask")
+        sys.modules["dask"] = cluster.dask_module()
+
+        def back() -> None:
+            del sys.modules["dask"]
+            if before is not None:
+                sys.modules["dask"] = before
+
+        stack.callback(back)
+
+    def _cache(self) -> Path:
+        return Path("/other") if "another cache" in self.asks else bots.CACHE
+
+    def _secret(self, size: int) -> bytes:
+        """The same for all events: their results don't follow from a seed's faults."""
+        return bytes(range(size))
 
     def released(self, future) -> None:
         """A task's result was released: its records have to be durable, or were never written."""
@@ -544,26 +636,6 @@ class World:
             name, end = self._ends.get(head, ("", 0))
             if name and len(self.disk.inode(Path(name)).durable) < end:
                 self.broken(f"released before it was durable: {head}")
-
-
-def _load(paths, **_) -> Roster:
-    """The bots of these names; of a candidate there is what events read."""
-    return Roster(candidates=tuple(_candidate(f"{path.name}@1") for path in paths))
-
-
-def _restore(entrants, **_) -> Roster:
-    return Roster(candidates=tuple(_candidate(entrant.id) for entrant, _ in entrants))
-
-
-def _candidate(name: str):
-    source = name.partition("@")[0]
-    digest = sha256(name.encode()).hexdigest()
-    entrant = Entrant(id=name, name=source, version="1", hash=digest)
-    return SimpleNamespace(entrant=entrant, source=f"/{source}", path=source)
-
-
-def _bot(entrant: Entrant) -> Bot:
-    return Bot(entrant=entrant, root="/", run=("true",), source=f"/{entrant.name}")
 
 
 class _Head(msgspec.Struct):
