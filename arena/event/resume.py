@@ -39,6 +39,8 @@ def run_prepared(
         raise UserError(f"{folder}: {_begun(folder, event, secret)}")
     event = replace(event, beacon=beacon_value(event, beacon), shard=part)
     counting_of(event, secret, shard=shard_of(event))  # whether it can be cut, before it is begun
+    if not session.options.sandbox:
+        _sandbox_of(folder, event, owned.private)  # before a log is begun
     return _play_on(folder, owned._replace(event=event), session)
 
 

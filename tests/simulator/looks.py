@@ -86,7 +86,9 @@ def _range(played, folder: Path) -> Iterator[str]:
         for wanted in (RateOptions(until=when), RateOptions(since=when, skip_damaged=True))
     )
     whole = rate_events([folder], RateOptions(since=0.0, until=4e9)).matches
-    every = len({record.id for each in (folder, *epochs_of(folder)) for record in read_records(each)})
+    every = len(
+        {record.id for each in (folder, *epochs_of(folder)) for record in read_records(each)}
+    )
     if before + after > whole or whole > every:
         yield f"{before} matches before and {after} after, {whole} within {every}"
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from tests.simulator.disk import WAYS
-from tests.simulator.events import SCENARIOS, Scenario
-from tests.simulator.faults import CLUSTER, EVERYWHERE, LOCAL, PEOPLE, Fault, draw
+from tests.simulator.events import LATER, SCENARIOS, Scenario, scenario
+from tests.simulator.faults import AFTERWARDS, CLUSTER, EVERYWHERE, LOCAL, PEOPLE, Fault, draw
 from tests.simulator.shrink import shrink
 from tests.simulator.simulate import simulate
 
@@ -81,13 +81,16 @@ def _cut_at(operations, draws):
 
 
 def test_every_kind_of_event_and_of_fault_is_among_the_first_seeds():
-    assert {scenario.cluster for scenario in SCENARIOS} == {True, False}
+    every = (*SCENARIOS, *LATER)
+    assert {each.cluster for each in every} == {True, False}
+    assert {scenario(number) for number in range(1000)} == set(every)
     kinds = [
         {fault.kind for seed in range(1000) for fault in draw(seed, cluster=cluster)}
         for cluster in (False, True)
     ]
-    assert kinds[0] == {kind.kind for kind in (*EVERYWHERE, *LOCAL, *PEOPLE)}
-    assert kinds[1] == {kind.kind for kind in (*EVERYWHERE, *CLUSTER, *PEOPLE)}
+    everywhere = {kind.kind for kind in (*EVERYWHERE, *PEOPLE, *AFTERWARDS)}
+    assert kinds[0] == everywhere | {kind.kind for kind in LOCAL}
+    assert kinds[1] == everywhere | {kind.kind for kind in CLUSTER}
 
 
 def test_a_failing_seed_shrinks_to_the_fault_that_matters(monkeypatch):

@@ -173,6 +173,8 @@ class World:
         for node in list(self.cluster.nodes.values()) if self.cluster else ():
             node.die(-9)
         self.loop.bury()
+        for file in list(self.disk.open):
+            file.close()
         shutil.rmtree(self.disk.root, ignore_errors=True)
 
     def _left_behind(self, parent: Process) -> None:

@@ -402,7 +402,9 @@ CASES = {
     "add nothing": Case("over", None, add(), "name the bots to add"),
     "add what is there": Case("over", None, add("ann"), "in the event already, with this content"),
     "add what is there again": Case("over", None, add("ann-again"), r"as ann@1"),
-    "add another of a name": Case("over", None, add("other/ann"), "give it another version"),
+    "add another of a name": Case(
+        "over", None, add("other/ann"), "give it another version|in the event"
+    ),
     "add what is gone": Case("over", None, add("gone"), "there is no such path"),
     "add what can't be built": Case("over", None, add("new", "unbuilt"), "the build has failed"),
     "add what can't start": Case("over", None, add("unstarted"), "can't start: it ended"),
