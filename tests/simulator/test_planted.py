@@ -9,7 +9,7 @@ from tests.simulator.simulate import simulate
 
 
 @pytest.mark.long("each planted defect found by the simulator", quick=("half-written",))
-@pytest.mark.parametrize("name", DEFECTS)
+@pytest.mark.parametrize("name", [name for name in DEFECTS if DEFECTS[name].seed is not None])
 def test_a_planted_defect_is_found_by_its_seed(tmp_path, name):
     defect = DEFECTS[name]
     plant(defect, tmp_path)
@@ -21,5 +21,6 @@ def test_a_planted_defect_is_found_by_its_seed(tmp_path, name):
 def test_every_planted_defect_fits_and_is_on_the_page():
     page = (ROOT / "docs/design/simulator.md").read_text()
     for defect in DEFECTS.values():
-        assert re.search(rf"^\| `{defect.name}` .* \| {defect.seed:,} \|$", page, re.MULTILINE)
+        seed = "not known" if defect.seed is None else f"{defect.seed:,}"
+        assert re.search(rf"^\| `{defect.name}` .* \| {seed} \|$", page, re.MULTILINE)
         assert (ROOT / defect.file).read_text().count(defect.old) == 1, defect.name
