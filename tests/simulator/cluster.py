@@ -212,8 +212,10 @@ class Cluster:
         self.up = True
         self._back = []
         self.busy = self.slow = self.exposed = self.silent = 0
-        for node in self.nodes.values():
+        for node in list(self.nodes.values()):
             node.reachable = True
+            if node.strange or "//10." in node.address:
+                self.kill(node, "gone")
         if not self.nodes:
             for threads in self._sizes:
                 self.join(threads)
