@@ -54,8 +54,8 @@ def open_log(folder: Path) -> tuple[BinaryIO, str]:
                     "leaves it; its match is played again"
                 )
             file.truncate(end)
-        if mark is not None and mark < end:
-            _rewrite(path, file, mark, end)
+        if (mark or 0) < end:
+            _rewrite(path, file, mark or 0, end)  # all of it, if nobody knows what is durable
         files.sync(file)
         file.seek(0, os.SEEK_END)
     except BaseException:

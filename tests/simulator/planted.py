@@ -90,7 +90,7 @@ HISTORY = (
         "failed-sync",
         "Lines whose sync has failed are taken for durable when the log is opened again.",
         "arena/store/recovery.py",
-        "            _rewrite(path, file, mark, end)\n",
+        "            _rewrite(path, file, mark or 0, end)  # all of it, if nobody knows what is durable\n",
         "            pass\n",
         189,
     ),
@@ -131,7 +131,7 @@ NEW = (
             "                raise failed\n"
             "            try:"
         ),
-        None,
+        1788,
     ),
     Defect(
         "recovery-looks-for-torn-only",

@@ -390,7 +390,7 @@ CASES = {
     # not as it was
     "other settings": Case("over", event_with(settings={"deals": 3}), add("new"), _NO_FIT),
     "other rules": Case("over", event_with(settings={"game_version": 9}), add("new"), "rules 9"),
-    "other holes": Case("over", event_with(settings={"holes": 3}), add("new"), "holes: 3"),
+    "other holes": Case("over", event_with(settings={"holes": 3}), add("new"), "holes"),
     "other luck": Case(
         "over", event_with(settings={"evaluator": "tea leaves"}), add("new"), "luck: measured by"
     ),

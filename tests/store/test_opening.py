@@ -147,12 +147,19 @@ def test_what_a_killed_writer_had_not_finished_is_removed(folder):
     assert not list(folder.glob(".*"))
 
 
-def test_what_was_not_known_to_be_durable_is_written_once_more(folder, monkeypatch):
-    """A sync that failed leaves pages that the system takes for written."""
+@pytest.mark.parametrize("lines", [4, None])
+def test_what_was_not_known_to_be_durable_is_written_once_more(folder, monkeypatch, lines):
+    """A sync that failed leaves pages that the system takes for written; without an index, which
+    knows how many lines are durable, all are.
+    """
     log = folder / "matches.jsonl"
     whole = log.read_bytes()
-    start = starts_of(whole)[4]
-    forget(folder, start)
+    start = 0
+    if lines is None:
+        (folder / "matches.index").write_bytes(b"strange")
+    else:
+        start = starts_of(whole)[lines]
+        forget(folder, start)
     written = []
     pwrite = os.pwrite
     monkeypatch.setattr(
