@@ -116,6 +116,9 @@ def main() -> None:
         if what := ran_out(error) or (isinstance(error, Exception) and memory_ran_out()):
             with suppress(OSError):
                 sys.stdout.close()  # or its leftovers fail once more at the very end
-            fail(f"can't go on: {what}", 4)
+            try:
+                fail(f"can't go on: {what}", 4)
+            finally:
+                sys.stderr = None  # without memory the interpreter's own end would complain, too
         raise
     raise SystemExit(code if isinstance(code, int) else 0)

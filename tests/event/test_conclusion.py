@@ -6,7 +6,8 @@ import msgspec
 import pytest
 
 from arena.cli import commands
-from arena.event.session import conclude
+from arena.event.options import RunOptions
+from arena.event.session import Session, conclude
 from arena.event.tournament import Tournament
 from arena.model import canonical
 from arena.store import Private, Store, read_event, secret_of
@@ -64,12 +65,17 @@ def killed_at(folder, step):
 
         for name in STEPS:
             setattr(os, name, dying(getattr(os, name)))
-        with Store.open(folder) as store:
-            watcher = progress(as_json=False, quiet=True)
-            secret = secret_of(folder, store.event)
-            conclude(store, Tournament(store, secret, watcher), watcher)
-        os._exit(0)
-    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
+        try:
+            with Store.open(folder) as store:
+                session = Session(RunOptions(), progress(as_json=False, quiet=True))
+                secret = secret_of(folder, store.event)
+                conclude(store, Tournament(store, secret, session.progress), session)
+            os._exit(0)
+        finally:  # an error must not go on with the tests in this process
+            os._exit(1)
+    code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    assert code in {0, 7}
+    return code == 7
 
 
 def test_a_conclusion_killed_at_any_step_is_made_good(played, tmp_path, capsys):

@@ -126,6 +126,7 @@ def test_a_wrong_option_is_a_line(extended, words, message):
 def test_older_schedules_have_options_too(extended):
     """A race by its name, as by its flags; a comparison."""
     race = ["--schedule", "racing", "--option", "close=50", "--option", "budget=12"]
+    race += ["--option", "spread=1"]
     extended("run", *FIELD[:2], *QUICK, *race, "--out", "race")
     racing = json.loads((extended.folder / "race" / "event.json").read_text())["settings"]["racing"]
     assert (50.0, 12) == (racing["close"], racing["budget"])

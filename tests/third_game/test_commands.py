@@ -70,7 +70,7 @@ def test_seats_are_the_games(third):
     "words",
     [
         ("--gauntlet", "keen", "--deals", "1"),
-        ("--until-resolved", "--deals", "2", "--budget", "12"),
+        ("--until-resolved", "--deals", "2", "--budget", "12", "--option", "spread=1"),
         ("--playoff", "--deals", "1"),
     ],
     ids=["gauntlet", "race", "playoff"],
