@@ -5,6 +5,7 @@ its function, so that `arena --help` answers at once and never loads trio.
 """
 
 import importlib
+import io
 import sys
 from contextlib import suppress
 from typing import Any
@@ -119,6 +120,7 @@ def main() -> None:
             try:
                 fail(f"can't go on: {what}", 4)
             finally:
-                sys.stderr = None  # without memory the interpreter's own end would complain, too
+                # Without memory the interpreter's own end would complain, too.
+                sys.stderr = io.StringIO()
         raise
     raise SystemExit(code if isinstance(code, int) else 0)

@@ -41,7 +41,7 @@ def test_attack(runner, backend, attack):
     """It is held, and breaks through when what holds it is removed; a known gap is still one."""
     for _ in range(TRIES):
         cell = run.judged(runner, attack, *backend)
-        if cell.state is not run.State.VOID:
+        if cell.state not in {run.State.VOID, run.State.CLOSED}:  # a measurement may miss once
             break
     if cell.state is run.State.SKIPPED:
         pytest.skip(cell.text)
