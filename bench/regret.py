@@ -31,7 +31,7 @@ from arena.games import Game, Hole
 from arena.model import MatchSpec, Settings
 from arena.referee import Referee
 from arena.registry import GAMES, game
-from arena.regret import Mistake, decisions, mistake_of, regret_of, worths_of
+from arena.regret import MistakeKind, decisions, mistake_of, regret_of, worths_of
 from arena.regret.summary import RegretSummary
 
 BOTS = Path(__file__).parents[1] / "example_bots"
@@ -123,7 +123,7 @@ def margin(scores: Sequence[int], seat: int) -> float:
 class Compared(msgspec.Struct):
     """Two moves of one position."""
 
-    mistake: Mistake
+    mistake: MistakeKind
     said: float  # by the evaluator: how much worse the second move is
     rolled: float  # by roll-outs
     error: float  # of these
@@ -206,7 +206,7 @@ def show_rollouts(found: Sequence[Compared]) -> None:
         title = f"regret {low:g} to {high:g}" if high < math.inf else f"regret above {low:g}"
         _line(title, [each for each in found if low <= each.said < high])
         low = high
-    for mistake in Mistake:
+    for mistake in MistakeKind:
         _line(mistake, [each for each in found if each.mistake is mistake])
 
 
@@ -273,16 +273,16 @@ def _never_knock(_: Any, move: str, worths: Any, legal: Any) -> str:
 
 
 BLUNDERS = {
-    "tees off with one column": ("play-nine", Mistake.TEE, _tee),
-    "takes whatever is 5 or lower": ("play-nine", Mistake.TOOK, _take),
-    "never takes": ("play-nine", Mistake.DREW, _draw),
-    "puts a card one place too far": ("play-nine", Mistake.MISPLACED, _misplace),
-    "keeps what it draws up to 9": ("play-nine", Mistake.KEPT, _keep),
-    "never keeps what it draws": ("play-nine", Mistake.DISCARDED, _discard),
-    "goes out as soon as it can": ("play-nine", Mistake.EARLY, _end),
-    "never goes out": ("play-nine", Mistake.LATE, _go_on),
-    "knocks on its second turn": ("four-card-golf", Mistake.EARLY, _knock),
-    "never knocks": ("four-card-golf", Mistake.LATE, _never_knock),
+    "tees off with one column": ("play-nine", MistakeKind.TEE, _tee),
+    "takes whatever is 5 or lower": ("play-nine", MistakeKind.TOOK, _take),
+    "never takes": ("play-nine", MistakeKind.DREW, _draw),
+    "puts a card one place too far": ("play-nine", MistakeKind.MISPLACED, _misplace),
+    "keeps what it draws up to 9": ("play-nine", MistakeKind.KEPT, _keep),
+    "never keeps what it draws": ("play-nine", MistakeKind.DISCARDED, _discard),
+    "goes out as soon as it can": ("play-nine", MistakeKind.EARLY, _end),
+    "never goes out": ("play-nine", MistakeKind.LATE, _go_on),
+    "knocks on its second turn": ("four-card-golf", MistakeKind.EARLY, _knock),
+    "never knocks": ("four-card-golf", MistakeKind.LATE, _never_knock),
 }
 """Of strong, each with one kind of blunder: game, the mistake that should come first, the move."""
 

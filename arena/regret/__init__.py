@@ -43,7 +43,7 @@ class Phase(enum.StrEnum):
     END = "end"  # when to go out or knock
 
 
-class Mistake(enum.StrEnum):
+class MistakeKind(enum.StrEnum):
     """What was done, where another move was worth more."""
 
     TEE = "tee"
@@ -57,14 +57,14 @@ class Mistake(enum.StrEnum):
 
 
 PHASES: Final = {
-    Mistake.TEE: Phase.TEE,
-    Mistake.TOOK: Phase.SOURCE,
-    Mistake.DREW: Phase.SOURCE,
-    Mistake.MISPLACED: Phase.PLACE,
-    Mistake.KEPT: Phase.PLACE,
-    Mistake.DISCARDED: Phase.PLACE,
-    Mistake.EARLY: Phase.END,
-    Mistake.LATE: Phase.END,
+    MistakeKind.TEE: Phase.TEE,
+    MistakeKind.TOOK: Phase.SOURCE,
+    MistakeKind.DREW: Phase.SOURCE,
+    MistakeKind.MISPLACED: Phase.PLACE,
+    MistakeKind.KEPT: Phase.PLACE,
+    MistakeKind.DISCARDED: Phase.PLACE,
+    MistakeKind.EARLY: Phase.END,
+    MistakeKind.LATE: Phase.END,
 }
 
 
@@ -89,7 +89,7 @@ class Decision(NamedTuple):
     seat: int
     played: str
     best: str  # the move that was worth most; the one that was played if none is worth more
-    mistake: Mistake | None  # None where the regret is 0
+    mistake: MistakeKind | None  # None where the regret is 0
     regret: int  # thousandths of a stroke
 
     @property
@@ -133,23 +133,23 @@ def regret_of(game: Game, worths: Sequence[float], played: int) -> float:
     return max(0.0, worths[played] - min(worths) - doubt)
 
 
-def mistake_of(game: Game, view: View, played: str, best: str) -> Mistake:
+def mistake_of(game: Game, view: View, played: str, best: str) -> MistakeKind:
     """What kind of mistake it is to play one move where another was best."""
     ends = _judge(game.about.judge).ends
     did, ought = played.partition(" ")[0], best.partition(" ")[0]
     if view.phase == "tee":
-        return Mistake.TEE
+        return MistakeKind.TEE
     if ends(view, played) != ends(view, best):
         if ends(view, played):
-            return Mistake.EARLY
+            return MistakeKind.EARLY
         # A seat that draws may still go out by what it draws; it can't knock any more.
         if did != "draw" or ought == "knock":
-            return Mistake.LATE
+            return MistakeKind.LATE
     if view.phase == "turn" and did != ought:
-        return Mistake.DREW if did == "draw" else Mistake.TOOK
+        return MistakeKind.DREW if did == "draw" else MistakeKind.TOOK
     if did != ought and "swap" in {did, ought}:
-        return Mistake.KEPT if did == "swap" else Mistake.DISCARDED
-    return Mistake.MISPLACED
+        return MistakeKind.KEPT if did == "swap" else MistakeKind.DISCARDED
+    return MistakeKind.MISPLACED
 
 
 def with_regret(match: MatchSteps, found: Sequence[Decision]) -> MatchSteps:

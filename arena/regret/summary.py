@@ -15,7 +15,7 @@ from arena.deals import Deals
 from arena.games import Game
 from arena.luck import sums
 from arena.model import MatchRecord, Settings
-from arena.regret import PHASES, Decision, Mistake, Phase, decisions, judge_name
+from arena.regret import PHASES, Decision, MistakeKind, Phase, decisions, judge_name
 
 DEAREST: Final = 10  # moves that are kept of a bot
 
@@ -28,7 +28,7 @@ class DearMove(msgspec.Struct, frozen=True, kw_only=True):
     move: int  # of the hole, from 1
     played: str  # in the protocol's notation
     best: str  # the move that was worth most
-    mistake: Mistake  # what kind of mistake it was
+    mistake: MistakeKind  # what kind of mistake it was
     regret: float  # strokes that it cost
 
 
@@ -44,8 +44,8 @@ class BotRegret(msgspec.Struct, frozen=True, kw_only=True):
     rest: float | None = None  # strokes - luck - regret + others
     rest_error: float | None = None  # its standard error, over deals
     phases: dict[Phase, float]  # `regret` by phase
-    mistakes: dict[Mistake, float]  # `regret` by mistake, the dearest first
-    times: dict[Mistake, float]  # how often a match
+    mistakes: dict[MistakeKind, float]  # `regret` by mistake, the dearest first
+    times: dict[MistakeKind, float]  # how often a match
     dearest: tuple[DearMove, ...]  # the dearest first
 
 
@@ -83,8 +83,8 @@ class _Tally:
         self.regret: list[float] = []
         self.others: list[float] = []
         self.rests: dict[tuple[str, int], list[float]] = defaultdict(list)
-        self.mistakes = dict.fromkeys(Mistake, 0)
-        self.times = dict.fromkeys(Mistake, 0)
+        self.mistakes = dict.fromkeys(MistakeKind, 0)
+        self.times = dict.fromkeys(MistakeKind, 0)
         self.dearest: list[DearMove] = []
 
 

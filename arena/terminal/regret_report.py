@@ -7,7 +7,7 @@ import msgspec
 from arena.api.results import NEWEST, EventResults
 from arena.event.search import seat_of
 from arena.model import UserError
-from arena.regret import PHASES, Mistake, Phase
+from arena.regret import PHASES, MistakeKind, Phase
 from arena.regret.summary import BotRegret, RegretReport
 from arena.reports.escape import plain, shell
 from arena.reports.layout import clip, width, wrap
@@ -20,14 +20,14 @@ PHASE_WORDS = {
     Phase.END: "when to end the hole",
 }
 MISTAKE_WORDS = {
-    Mistake.TEE: "teed off with worse cards",
-    Mistake.TOOK: "took the discard",
-    Mistake.DREW: "drew a card",
-    Mistake.MISPLACED: "chose a worse place",
-    Mistake.KEPT: "kept the drawn card",
-    Mistake.DISCARDED: "discarded the drawn card",
-    Mistake.EARLY: "ended the hole too early",
-    Mistake.LATE: "didn't end the hole",
+    MistakeKind.TEE: "teed off with worse cards",
+    MistakeKind.TOOK: "took the discard",
+    MistakeKind.DREW: "drew a card",
+    MistakeKind.MISPLACED: "chose a worse place",
+    MistakeKind.KEPT: "kept the drawn card",
+    MistakeKind.DISCARDED: "discarded the drawn card",
+    MistakeKind.EARLY: "ended the hole too early",
+    MistakeKind.LATE: "didn't end the hole",
 }
 _NAME = 24
 _HEADS = ("strokes", "luck", "regret", "others'", "rest")

@@ -205,7 +205,7 @@ def test_luck_of_few_deals_is_not_tested(invented):
 
 
 def test_pairs_whose_strokes_follow_from_skill_have_no_lift(invented, without):
-    """Whatever the skills: what a bot does to its table's mean is its skill's."""
+    """Skills show in no lift: what a bot does to its table's mean is its skill's."""
     event = invented(27, bots=5, seats=3, deals=2)
     skill = {name: 7 * number * number for number, name in enumerate(event.names)}
     records = [

@@ -11,7 +11,15 @@ from arena.luck import sums
 from arena.model import Entrant, Event, FaultKind, MatchSpec, Settings, UntrueError, UserError
 from arena.referee import Failure, Referee
 from arena.registry import GAMES, game
-from arena.regret import Mistake, Phase, decisions, judge_name, mistake_of, with_regret, worths_of
+from arena.regret import (
+    MistakeKind,
+    Phase,
+    decisions,
+    judge_name,
+    mistake_of,
+    with_regret,
+    worths_of,
+)
 from arena.regret.summary import DEAREST, RegretSummary, report
 from arena.replay.steps import unfold
 
@@ -217,23 +225,23 @@ OPEN, LAST = (None, None, 3, 4, 5, 6, 7, 8), (1, 2, 3, 4, 5, 6, 7, None)
 @pytest.mark.parametrize(
     ("view", "did", "best", "mistake"),
     [
-        (View("tee", *OPEN), "tee 0 4", "tee 0 1", Mistake.TEE),
-        (View("turn", *OPEN), "take 0", "draw", Mistake.TOOK),
-        (View("turn", *OPEN), "draw", "take 0", Mistake.DREW),
-        (View("turn", *OPEN), "take 1", "take 0", Mistake.MISPLACED),
-        (View("drawn", *OPEN), "swap 1", "flip 0", Mistake.KEPT),
-        (View("drawn", *OPEN), "flip 0", "swap 1", Mistake.DISCARDED),
-        (View("drawn", *OPEN), "flip 0", "flip 1", Mistake.MISPLACED),
-        (View("drawn", *OPEN), "swap 0", "swap 1", Mistake.MISPLACED),
-        (View("turn", *LAST), "take 7", "draw", Mistake.EARLY),
-        (View("turn", *LAST), "take 7", "take 1", Mistake.EARLY),
-        (View("turn", *LAST), "take 1", "take 7", Mistake.LATE),
-        (View("turn", *LAST), "draw", "take 7", Mistake.DREW),
-        (View("turn", *LAST, ended_by=1), "draw", "take 7", Mistake.DREW),
-        (View("drawn", *LAST), "flip 7", "skip", Mistake.EARLY),
-        (View("drawn", *LAST), "skip", "swap 7", Mistake.LATE),
-        (View("drawn", *LAST), "swap 1", "skip", Mistake.KEPT),
-        (View("drawn", *LAST), "skip", "swap 1", Mistake.DISCARDED),
+        (View("tee", *OPEN), "tee 0 4", "tee 0 1", MistakeKind.TEE),
+        (View("turn", *OPEN), "take 0", "draw", MistakeKind.TOOK),
+        (View("turn", *OPEN), "draw", "take 0", MistakeKind.DREW),
+        (View("turn", *OPEN), "take 1", "take 0", MistakeKind.MISPLACED),
+        (View("drawn", *OPEN), "swap 1", "flip 0", MistakeKind.KEPT),
+        (View("drawn", *OPEN), "flip 0", "swap 1", MistakeKind.DISCARDED),
+        (View("drawn", *OPEN), "flip 0", "flip 1", MistakeKind.MISPLACED),
+        (View("drawn", *OPEN), "swap 0", "swap 1", MistakeKind.MISPLACED),
+        (View("turn", *LAST), "take 7", "draw", MistakeKind.EARLY),
+        (View("turn", *LAST), "take 7", "take 1", MistakeKind.EARLY),
+        (View("turn", *LAST), "take 1", "take 7", MistakeKind.LATE),
+        (View("turn", *LAST), "draw", "take 7", MistakeKind.DREW),
+        (View("turn", *LAST, ended_by=1), "draw", "take 7", MistakeKind.DREW),
+        (View("drawn", *LAST), "flip 7", "skip", MistakeKind.EARLY),
+        (View("drawn", *LAST), "skip", "swap 7", MistakeKind.LATE),
+        (View("drawn", *LAST), "swap 1", "skip", MistakeKind.KEPT),
+        (View("drawn", *LAST), "skip", "swap 1", MistakeKind.DISCARDED),
     ],
 )
 def test_mistakes_of_play_nine_are_told_apart(view, did, best, mistake):
@@ -244,10 +252,10 @@ def test_mistakes_of_play_nine_are_told_apart(view, did, best, mistake):
 @pytest.mark.parametrize(
     ("did", "best", "mistake"),
     [
-        ("knock", "draw", Mistake.EARLY),
-        ("draw", "knock", Mistake.LATE),
-        ("take 1", "knock", Mistake.LATE),
-        ("take 1", "draw", Mistake.TOOK),
+        ("knock", "draw", MistakeKind.EARLY),
+        ("draw", "knock", MistakeKind.LATE),
+        ("take 1", "knock", MistakeKind.LATE),
+        ("take 1", "draw", MistakeKind.TOOK),
     ],
 )
 def test_mistakes_of_four_card_golf_are_told_apart(did, best, mistake):

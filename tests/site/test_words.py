@@ -9,7 +9,7 @@ import pytest
 
 import arena.site
 from arena.registry import GAMES
-from arena.regret import Mistake, Phase
+from arena.regret import MistakeKind, Phase
 from arena.site.words import LANGUAGES, english, moment, number, say, strings
 
 FOLDER = Path(arena.site.__file__).parent
@@ -73,7 +73,7 @@ def test_every_string_is_asked_for_somewhere():
     quoted = {key for text in texts for found in (QUOTED, HEADS) for key in found.findall(text)}
     moves = {f"move_{word}" for word in ("take", "tee", "draw", "swap", "flip", "skip", "knock")}
     moves |= {"move_draw_unseen", "move_swap_unseen", "move_discard"}
-    regrets = {*(f"mistake_{each}" for each in Mistake), *(f"phase_{each}" for each in Phase)}
+    regrets = {*(f"mistake_{each}" for each in MistakeKind), *(f"phase_{each}" for each in Phase)}
     assert strings("en").keys() - quoted - moves - regrets - in_templates() == set()
 
 
