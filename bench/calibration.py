@@ -2,8 +2,8 @@
 
     python bench/calibration.py                    all of it, some ten minutes on one core
     python bench/calibration.py races --runs 100   a part: results, strokes, races, large, trials,
-                                                   forfeits, skewed, no-worse, looks, live, outlook,
-                                                   series, later
+                                                   forfeits, skewed, no-worse, looks, live, moods,
+                                                   outlook, series, later
 
 Nothing is played: rated deals are drawn, and go as sums into the arena's own classes (`fit`,
 `fit_strokes`, `Evidence`, `Race`, `SequentialTrial`), which see what they would see in an event.
@@ -21,11 +21,13 @@ import argparse
 import itertools
 import math
 import statistics
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple
+from functools import partial
+from typing import Literal, NamedTuple
 
 import numpy as np
-from msgspec import UNSET
+from msgspec import UNSET, UnsetType
 from msgspec.structs import replace
 
 from arena.audit.rated_deals import RatedDeal
@@ -36,6 +38,7 @@ from arena.formats.race import Race
 from arena.formats.trial import CHUNK, SequentialTrial
 from arena.model import (
     ADJUSTED,
+    BLOCKS,
     Entrant,
     Event,
     MatchRecord,
@@ -49,6 +52,7 @@ from arena.model import (
     sha256_hex,
 )
 from arena.ratings import normal
+from arena.ratings.dependence import BlockSums, variances
 from arena.ratings.evidence import Evidence, lead_of
 from arena.ratings.fit import Fit, draw_margin, fit
 from arena.ratings.intervals import Z95, Moments, average, half_width
@@ -96,6 +100,14 @@ def percent(count: float, of: float) -> str:
     return f"{100 * share:.1f} ± {100 * math.sqrt(share * (1 - share) / of):.1f}"
 
 
+class Blocked(NamedTuple):
+    """Blocks of a pair, by their names, with so many deals each."""
+
+    named: Iterable[tuple[str, int]]
+    mood: float
+    """The deviation of what the deals of a block have in common, in those of a rated deal."""
+
+
 class Chance:
     """Differences of rated deals, as sums."""
 
@@ -112,6 +124,19 @@ class Chance:
     def play(self, gap: Moments, lead: float, sd: float, events: int, seats: int = 2) -> None:
         """Add rated deals in which the first is ahead by so much, give or take."""
         add(gap, lead + sd * self.noise((events,)), seats)
+
+    def play_blocks(
+        self, tally: Tally, pair: tuple[str, str], lead: float, sd: float, blocks: Blocked
+    ) -> None:
+        """The same, of a tally; where there is a mood, deals of a block have a part in common."""
+        gap = tally.gaps.setdefault(pair, Moments())
+        for name, deals in blocks.named:
+            noise = self.noise((deals,))
+            if blocks.mood:
+                noise = noise + blocks.mood * self.noise((1,))
+            add(gap, lead + sd * noise)
+            for ahead in lead + sd * noise:
+                tally.blocks[ADJUSTED][pair].add(name, round(-2 * THOUSANDTHS * float(ahead)))
 
 
 def add(gap: Moments, leads: np.ndarray, seats: int = 2) -> None:
@@ -280,6 +305,7 @@ def entered(size: int) -> tuple[Entrant, ...]:
     )
 
 
+Units = Literal["blocks"] | UnsetType
 Field = Callable[[Chance], tuple[np.ndarray, np.ndarray]]
 """Draws strengths in strokes and the deviations of pairs."""
 
@@ -314,12 +340,25 @@ class Raced:
     """What became of a race."""
 
     def __init__(
-        self, field: Field, chance: Chance, *, size: int, deals: int, racing: RaceSettings = RACING
+        self,
+        field: Field,
+        chance: Chance,
+        *,
+        size: int,
+        deals: int,
+        racing: RaceSettings = RACING,
+        units: Units = BLOCKS,
+        mood: float = 0.0,
     ) -> None:
         self._chance = chance
         self.strengths, self._deviations = field(chance)
         settings = Settings(
-            game="play-nine", format="racing", rate_on=ADJUSTED, deals=deals, racing=racing
+            game="play-nine",
+            format="racing",
+            rate_on=ADJUSTED,
+            deals=deals,
+            racing=racing,
+            units=units,
         )
         entrants = entered(size)
         self.place = {entrant.id: place for place, entrant in enumerate(entrants)}
@@ -333,9 +372,11 @@ class Raced:
         """Whether after any wave neighbours were told apart though they aren't in this order."""
         while isinstance(wave := race.wave(self.waves, self.evidence), Wave):
             for pairing, dealt in wave.deals.items():
-                one, two = seated[pairing]
-                gap = tally.gaps.setdefault((one, two), Moments())
-                chance.play(gap, self.ahead(one, two), self._sd(one, two), len(dealt))
+                one, two = pair = seated[pairing]
+                chunks = race.chunks(dealt)
+                blocks = Blocked([(str(some.start), len(some)) for some in chunks], mood)
+                lead, sd = self.ahead(one, two), self._sd(one, two)
+                chance.play_blocks(tally, pair, lead, sd, blocks)
             self.waves.append(wave)
             self.evidence = Evidence(event, tally, {})
             self.ever_wrong |= self.wrong()
@@ -492,19 +533,30 @@ class Tried(NamedTuple):
     """Within how many it should be."""
 
 
-def tried(test: TrialSettings, lead: float, sd: float, chance: Chance) -> Tried:
+def tried(
+    test: TrialSettings,
+    lead: float,
+    sd: float,
+    chance: Chance,
+    *,
+    units: Units = BLOCKS,
+    mood: float = 0.0,
+) -> Tried:
     """Play one."""
-    settings = Settings(game="play-nine", format="trial", rate_on=ADJUSTED, deals=CHUNK, trial=test)
+    settings = Settings(
+        game="play-nine", format="trial", rate_on=ADJUSTED, deals=CHUNK, trial=test, units=units
+    )
     entrants = entered(2)
     event = Event(settings=settings, entrants=entrants, commitment="")
     tally = Tally(margin=RATING.forfeit_margin)
     old, new = names(2)
-    gap = tally.gaps[old, new] = Moments()
     trial = SequentialTrial(settings, entrants, DEALS)
     waves: list[Wave] = []
     evidence: WaveResults = NoResults()
     while not isinstance(wave := trial.wave(waves, evidence), ScheduleEnd):
-        chance.play(gap, -lead, sd, wave.matches // 2)
+        many = wave.matches // (2 * CHUNK)
+        blocks = Blocked([(f"{len(waves)} {number}", CHUNK) for number in range(many)], mood)
+        chance.play_blocks(tally, (old, new), -lead, sd, blocks)
         waves.append(wave)
         evidence = Evidence(event, tally, {})
     shown = evidence.lead(new, old)
@@ -716,22 +768,36 @@ LIVE_SERIES = 5
 """Deals of each table between two looks."""
 MOOD = 0.5
 """The deviation of what the deals of a bot's series have in common, in those of a rated deal."""
+LIVE_MOODS = {
+    "moods": (LIVE_LOOKS, LIVE_SERIES, LIVE_BOTS),
+    "a mood of one bot": (LIVE_LOOKS, LIVE_SERIES, 1),
+    "moods, series of 25": (4, 25, LIVE_BOTS),
+}
+"""Looks, deals of each table between two, and how many bots carry a mood."""
 
 
-def played_on(seats: int, told: str, run: int) -> tuple[bool, bool]:
+def played_on(seats: int, told: str, run: int) -> dict[bool, tuple[bool, bool]]:
     """Whether a table of equals ever tells any two apart while it is played, at all looks; and at
-    its end, in one look.
+    its end, in one look; by whether errors follow blocks.
     """
+    looks, deals, moody = LIVE_MOODS.get(told, (LIVE_LOOKS, LIVE_SERIES, 0))
     draws = {"skewness 2": lambda: Skewed((11, seats, run), 2.0)}
     chance = draws.get(told, lambda: Chance((11, seats, run), tails=told == "t(5)"))()
     bots, sd = names(LIVE_BOTS), 10.0 / math.sqrt(2)  # of a bot; of a difference 10 strokes
     gaps = {pair: Moments() for pair in itertools.combinations(bots, 2)}
     tables = list(itertools.combinations(bots, seats))
-    ever = end = False
-    for look in range(1, LIVE_LOOKS + 1):
-        shown = chance.noise((len(tables), LIVE_SERIES, seats))
-        if told == "moods":
-            shown = shown + MOOD * chance.noise((len(tables), 1, seats))
+    moods = np.array([[[bot in bots[:moody] for bot in table]] for table in tables]) * MOOD
+    sums: dict[tuple[str, ...], BlockSums] = defaultdict(BlockSums)
+    ever, end = {True: False, False: False}, {True: False, False: False}
+    for look in range(1, looks + 1):
+        shown = chance.noise((len(tables), deals, seats))
+        if moody:
+            shown = shown + moods * chance.noise((len(tables), 1, seats))
+        for table, values in zip(tables, sd * THOUSANDTHS * shown, strict=True):
+            for seat, bot in enumerate(table if seats > 2 else table[:1]):
+                key = (bot, *(other for other in table if other != bot))
+                for value in seats * values[:, seat] - values.sum(axis=1):
+                    sums[key].add(f"{look}", round(float(value)))
         leads: dict[tuple[str, str], list[np.ndarray]] = {pair: [] for pair in gaps}
         for table, strokes in zip(tables, sd * shown, strict=True):
             for (one, mine), (two, theirs) in itertools.combinations(
@@ -740,13 +806,15 @@ def played_on(seats: int, told: str, run: int) -> tuple[bool, bool]:
                 leads[one, two].append(theirs - mine)
         for pair, parts in leads.items():
             add(gaps[pair], np.concatenate(parts))
-        found = fit_strokes(bots, gaps, seats=seats, settings=RATING)
-        rate, share = RATING.error_rate / len(gaps), look / LIVE_LOOKS
-        pairs = itertools.combinations(range(len(bots)), 2)
-        sure = max(abs(ahead) / error for ahead, error in itertools.starmap(found.ahead, pairs))
-        ever |= look < LIVE_LOOKS and sure > always(rate, share**-0.5)
-        end = sure > normal.quantile(1 - rate / 2)
-    return ever, end
+        rate, share = RATING.error_rate / len(gaps), look / looks
+        for by_block in (True, False):
+            wider = variances(sums, over=look == looks) if by_block else {}
+            found = fit_strokes(bots, gaps, seats=seats, settings=RATING, wider=wider)
+            pairs = itertools.combinations(range(len(bots)), 2)
+            sure = max(abs(ahead) / error for ahead, error in itertools.starmap(found.ahead, pairs))
+            ever[by_block] |= look < looks and sure > always(rate, share**-0.5)
+            end[by_block] = sure > normal.quantile(1 - rate / 2)
+    return {by_block: (ever[by_block], end[by_block]) for by_block in ever}
 
 
 def live(runs: int) -> None:
@@ -754,12 +822,71 @@ def live(runs: int) -> None:
     head(
         f"{LIVE_BOTS} equals in a planned event, looked at {LIVE_LOOKS} times",
         *("seats", "differences", "any two ever told apart while it is played, %"),
-        "at its end, %",
+        *("at its end, %", "errors by deals alone: while it is played, %", "at its end, %"),
     )
-    for seats, told in itertools.product((2, 4, 6), ("Gaussian", "t(5)", "skewness 2", "moods")):
+    kinds = ("Gaussian", "t(5)", "skewness 2", *LIVE_MOODS)
+    for seats, told in itertools.product((2, 4, 6), kinds):
         done = [played_on(seats, told, run) for run in range(runs)]
-        cells = (percent(sum(each), runs) for each in zip(*done, strict=True))
+        cells = (
+            percent(sum(one[by_block][at] for one in done), runs)
+            for by_block, at in itertools.product((True, False), (0, 1))
+        )
         row(seats, told, *cells)
+
+
+def moods(runs: int) -> None:
+    """Races and trials of bots with and without a mood, by both units of errors."""
+    head(
+        "Errors by deals alone, and as wide as blocks ask for",
+        *("event", "moods", "by deals: ever wrong, %", "matches"),
+        *("by blocks: ever wrong, %", "matches", "more matches, %"),
+    )
+    kinds = [(2, 5, "all equal"), (2, 10, "all equal"), (4, 10, "pairs of equals, 30 apart")]
+    kinds += [(12, 10, "pairs of equals, 8 apart"), (12, 10, "drawn, deviation 20")]
+
+    def raced(case: tuple[int, int, str], units: Units, mood: float) -> list[tuple[bool, int]]:
+        size, deals, told = case
+        return [
+            (race.ever_wrong, race.matches)
+            for race in (
+                Raced(
+                    fields(size)[told],
+                    Chance((4, size, deals, run)),
+                    size=size,
+                    deals=10,
+                    racing=replace(RACING, spread=deals),
+                    units=units,
+                    mood=mood,
+                )
+                for run in range(runs if size < 12 else max(1, runs // 5))
+            )
+        ]
+
+    def compared(case: tuple[float, float], units: Units, mood: float) -> list[tuple[bool, int]]:
+        sd, lead = case
+        done = [
+            tried(COMPARED, lead, sd, Chance((5, int(sd), int(lead), run)), units=units, mood=mood)
+            for run in range(runs)
+        ]
+        right = TrialVerdict.BETTER if lead else TrialVerdict.NOT_BETTER
+        return [(one.verdict is not right, one.matches) for one in done]
+
+    cases: list[tuple[str, Callable[[Units, float], list[tuple[bool, int]]]]] = [
+        (f"race of {case[0]}, warm-up of {case[1]}, {case[2]}", partial(raced, case))
+        for case in kinds
+    ] + [
+        (f"trial, {case[1]:g} strokes ahead, deviation {case[0]:g}", partial(compared, case))
+        for case in itertools.product((5.0, 9.0, 15.0), (0.0, 2.0))
+    ]
+    for (told, play), mood in itertools.product(cases, (0.0, MOOD)):
+        cells, lengths = [], []
+        units: tuple[Units, ...] = (UNSET, BLOCKS)
+        for unit in units:
+            done = play(unit, mood)
+            lengths.append(statistics.mean(matches for _, matches in done))
+            cells += [percent(sum(wrong for wrong, _ in done), len(done)), f"{lengths[-1]:,.0f}"]
+        more = 100 * (lengths[1] / lengths[0] - 1)
+        row(told, f"{mood:g}" if mood else "none", *cells, f"{more:+.0f}")
 
 
 # --------------------------------------------------------------------------------- outlook
@@ -972,6 +1099,7 @@ PARTS: Mapping[str, tuple[Callable[[int], None], int]] = {
     "no-worse": (no_worse, 1000),
     "looks": (looks, 1000),
     "live": (live, 1000),
+    "moods": (moods, 400),
     "outlook": (outlook, 600),
     "series": (series, 2000),
     "later": (later, 60),

@@ -30,6 +30,7 @@ from arena.audit import chance
 from arena.audit.rated_deals import RatedDeal, centred, strokes
 from arena.audit.report import Together, Trend
 from arena.model import MatchRecord
+from arena.ratings.dependence import Spread, dependence
 from arena.ratings.outcomes import THOUSANDTHS
 
 FEWEST = 10  # blocks of a bot: reversing fewer can't show 1 of 1,000
@@ -117,6 +118,7 @@ class _BlockStrokes:
         self.places = len(columns)
         self.freedom = len(self.sizes) - 1
         self.observed = self.between([0] * self.places)
+        self.squares = self.observed, self.all
 
     def between(self, turned: Sequence[int]) -> float:
         """The sum of squares between blocks, with the deals at each place rotated by so many."""
@@ -163,21 +165,18 @@ def _normal(sum_: float, freedom: int) -> float:
 
 def _row(bot: str, some: Sequence[_BlockStrokes], answer: chance.PValues) -> Together:
     """A bot's pairings together, in strokes, as they make its error in the table."""
-    blocks, events = sum(len(own.sizes) for own in some), sum(own.events for own in some)
-    squares = [sum(map(mul, own.sizes, own.sizes)) for own in some]
-    freedom = blocks - len(some)
-    between = math.fsum(own.observed for own in some)
-    within = max(0.0, math.fsum(own.all for own in some) - between) / (events - blocks)
-    between /= freedom
-    shares = (square / own.events for square, own in zip(squares, some, strict=True))
-    size = (events - math.fsum(shares)) / freedom
-    correlation = max(-1.0, (between - within) / (between + (size - 1) * within))
+    found = dependence(
+        [
+            Spread(own.events, len(own.sizes), sum(map(mul, own.sizes, own.sizes)), *own.squares)
+            for own in some
+        ]
+    )
     return Together(
         bot=bot,
-        blocks=blocks,
-        events=events,
-        correlation=round(correlation, 6) + 0.0,
-        wider=round(math.sqrt(1 + (sum(squares) / events - 1) * max(0.0, correlation)), 6),
+        blocks=sum(len(own.sizes) for own in some),
+        events=sum(own.events for own in some),
+        correlation=round(found.correlation, 6) + 0.0,
+        wider=round(math.sqrt(found.variance), 6),
         **answer,
     )
 

@@ -117,14 +117,14 @@ class Dealing:
     def _chunk(self, begin: int, stop: int) -> range:
         return range(begin, min(begin + self.chunk if begin else self._first, stop))
 
-    def _chunks(self, deals: range) -> Iterator[range]:
+    def chunks(self, deals: range) -> Iterator[range]:
         while deals:
             chunk = self._chunk(deals.start, deals.stop)
             yield chunk
             deals = deals[len(chunk) :]
 
     def _blocks(self, deals: Mapping[str, range]) -> Iterator[Block]:
-        for row in itertools.zip_longest(*map(self._chunks, deals.values())):
+        for row in itertools.zip_longest(*map(self.chunks, deals.values())):
             for pairing, chunk in zip(deals, row, strict=True):
                 if chunk:
                     yield self._block(pairing, chunk)

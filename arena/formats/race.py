@@ -144,6 +144,10 @@ class Race(Format):
         note = f"{note}; {standing.hardest(met)}"
         return self._dealing.wave(deals, more=max(0, more), note=note)
 
+    def chunks(self, deals: range) -> Iterator[range]:
+        """Those of a pair by its blocks."""
+        return self._dealing.chunks(deals)
+
     def _nearest(
         self, pairs: Sequence[tuple[str, str]], order: Sequence[str]
     ) -> Iterator[tuple[str, str]]:

@@ -41,6 +41,7 @@ from arena.model.records import (
 )
 from arena.model.settings import (
     ADJUSTED,
+    BLOCKS,
     DERIVATION,
     FAULTS_IN_A_ROW,
     HALF,

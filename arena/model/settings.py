@@ -44,6 +44,7 @@ FAULTS_IN_A_ROW, HALF = 3, 0.5
 """When a bot is withdrawn, and annulled, in events that don't state it."""
 
 SHUFFLED: Literal["shuffled"] = "shuffled"
+BLOCKS: Literal["blocks"] = "blocks"
 
 RESULTS: RateOn = "results"
 ADJUSTED: RateOn = "adjusted"
@@ -168,6 +169,9 @@ class Settings(Frozen, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Faulted matches in a row after which a bot is withdrawn; absent: 3."""
     annul_below: Annotated[float, Meta(ge=0, le=1)] | UnsetType = UNSET
     """A bot that is withdrawn before this share of its matches is annulled; absent: a half."""
+    units: Literal["blocks"] | UnsetType = UNSET
+    """What errors take as independent. "blocks": series that share deals, where a bot's differ by
+    more than their deals explain; absent: rated deals, as in events of older arenas."""
     holes: Annotated[int, Meta(ge=1, le=9)] | UnsetType = UNSET
     """Of a match; absent: 9. This arena plays no other number."""
     predictable: bool | UnsetType = UNSET
@@ -195,6 +199,11 @@ class Settings(Frozen, frozen=True, kw_only=True, forbid_unknown_fields=True):
         return looks if isinstance(looks, int) and looks > 1 else 1
 
     @property
+    def adaptive(self) -> bool:
+        """Whether results decide what is played next."""
+        return bool(self.trial or self.racing) or self.looks > 1
+
+    @property
     def mixture(self) -> float | None:
         """The error of a lead, in strokes, for which bounds that hold at every look are made."""
         decided = self.trial or self.racing
@@ -208,6 +217,7 @@ class Settings(Frozen, frozen=True, kw_only=True, forbid_unknown_fields=True):
 STATED: Mapping[str, Any] = {
     "derivation": DERIVATION,
     "deal_order": SHUFFLED,
+    "units": BLOCKS,
     "withdraw_after": FAULTS_IN_A_ROW,
     "annul_below": HALF,
     "holes": 9,

@@ -8,7 +8,8 @@ import functools
 import math
 from collections.abc import Mapping, Sequence
 
-from arena.model import ADJUSTED, Event, RatingSettings, Withdrawal
+from arena.model import ADJUSTED, Event, RateOn, RatingSettings, Settings, Withdrawal
+from arena.ratings.dependence import variances
 from arena.ratings.fit import Fit, fit
 from arena.ratings.intervals import Moments
 from arena.ratings.outcomes import ForfeitSums, Tally
@@ -17,12 +18,21 @@ from arena.ratings.stroke_fit import fit_strokes, skill_of_a_stroke
 from arena.schedule import Forfeits, Lead
 
 
-def fitted(event: Event, tally: Tally, rate_on: str) -> Fit:
+def wider(settings: Settings, tally: Tally, rate_on: RateOn, *, over: bool) -> dict[str, float]:
+    """By bot, how many times the variance by deals is that of a mean. `over`: of a planned event
+    that has been played, which is what it is; of others a single block tells too little.
+    """
+    return variances(tally.blocks[rate_on], over=over) if settings.units else {}
+
+
+def fitted(event: Event, tally: Tally, rate_on: RateOn, *, over: bool = False) -> Fit:
     entrants = [entrant.id for entrant in event.entrants]
     settings = event.settings
+    wide = wider(settings, tally, rate_on, over=over)
+    seats, rating = settings.seats, settings.rating
     if rate_on == ADJUSTED:
-        return fit_strokes(entrants, tally.gaps, seats=settings.seats, settings=settings.rating)
-    return fit(entrants, tally.pairs, seats=settings.seats, settings=settings.rating)
+        return fit_strokes(entrants, tally.gaps, seats=seats, settings=rating, wider=wide)
+    return fit(entrants, tally.pairs, seats=seats, settings=rating, wider=wide)
 
 
 def lead_of(found: Fit, one: int, two: int, settings: RatingSettings) -> Lead:
@@ -46,6 +56,10 @@ class Evidence:
                 pairs = getattr(tally, name).items()
                 kept = {pair: sums for pair, sums in pairs if annulled.isdisjoint(pair)}
                 setattr(self._tally, name, kept)
+            for rate_on, sums in tally.blocks.items():
+                self._tally.blocks[rate_on].update(
+                    {table: own for table, own in sums.items() if annulled.isdisjoint(table)}
+                )
 
     @functools.cached_property
     def _fit(self) -> Fit:
@@ -54,6 +68,10 @@ class Evidence:
     @functools.cached_property
     def _index(self) -> dict[str, int]:
         return {name: number for number, name in enumerate(self._fit.entrants)}
+
+    @functools.cached_property
+    def _wider(self) -> Mapping[str, float]:
+        return wider(self._settings, self._tally, ADJUSTED, over=False)
 
     def order(self) -> Sequence[str]:
         return self._fit.order()
@@ -74,7 +92,8 @@ class Evidence:
         lead = Lead(0.0, math.inf)
         if strokes.events:
             rating = self._settings.rating
-            found = fit_strokes(pair, {pair: strokes}, seats=self._settings.seats, settings=rating)
+            seats, wide = self._settings.seats, self._wider
+            found = fit_strokes(pair, {pair: strokes}, seats=seats, settings=rating, wider=wide)
             lead = lead_of(found, pair.index(one), pair.index(two), rating)
         counts = dict(zip(pair, (apart.first, apart.second), strict=True))
         return Forfeits(gap.weight, counts[one], counts[two], lead)

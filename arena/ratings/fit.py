@@ -25,6 +25,7 @@ import msgspec
 from arena.model import RatingSettings
 from arena.ratings import normal
 from arena.ratings.cholesky import Matrix, add_difference, factor, inverse, prior, solve
+from arena.ratings.dependence import INDEPENDENT, of_pair
 from arena.ratings.outcomes import Pair, PairCount
 
 DECIMALS = 3  # of a rating, as it is published
@@ -81,15 +82,23 @@ class Fit(msgspec.Struct, frozen=True):
 
 
 def fit(
-    names: Iterable[str], pairs: Mapping[Pair, PairCount], *, seats: int, settings: RatingSettings
+    names: Iterable[str],
+    pairs: Mapping[Pair, PairCount],
+    *,
+    seats: int,
+    settings: RatingSettings,
+    wider: Mapping[str, float] = INDEPENDENT,
 ) -> Fit:
-    """Rate the entrants; a pair's key holds the smaller id first."""
+    """Rate the entrants; a pair's key holds the smaller id first. `wider`: see `fit_strokes`."""
     names = sorted(names)
     index = {name: number for number, name in enumerate(names)}
     weight = 3 / (seats + 1)
     counts = [
-        _Pair((index[one], index[two]), *(weight * n for n in (met.first, met.ties, met.second)))
-        for (one, two), met in sorted(pairs.items())
+        _Pair(
+            (index[pair[0]], index[pair[1]]),
+            *(weight / of_pair(wider, pair) * n for n in (met.first, met.ties, met.second)),
+        )
+        for pair, met in sorted(pairs.items())
     ]
     scale = math.sqrt(2) * settings.beta
     margin = max(0.0, draw_margin(settings) / scale)

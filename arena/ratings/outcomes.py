@@ -31,8 +31,9 @@ from typing import NamedTuple, TypeVar
 
 import msgspec
 
-from arena.model import MatchSpec
+from arena.model import ADJUSTED, RESULTS, MatchSpec, RateOn
 from arena.ratings.archive import MatchSummary
+from arena.ratings.dependence import BlockSums, TableOfBot
 from arena.ratings.intervals import Moments
 
 THOUSANDTHS = 1000
@@ -124,7 +125,13 @@ class Tally:
         self.forfeited: dict[Pair, ForfeitSums] = defaultdict(ForfeitSums)
         """By pair, of the deals in `gaps`; of a pair that never forfeited there is nothing."""
         self.accounts: dict[str, Account] = defaultdict(Account)
+        self.blocks: dict[RateOn, dict[TableOfBot, BlockSums]] = {
+            RESULTS: defaultdict(BlockSums),
+            ADJUSTED: defaultdict(BlockSums),
+        }
+        """Thousandths of a stroke above the others, while nobody was withdrawn."""
         self.matches = 0
+        self._closed = 0
         self._margin = round(margin * THOUSANDTHS)
         self._rated = rated
         self._parts: dict[tuple[str, int], list[_Rotation]] = {}
@@ -172,6 +179,7 @@ class Tally:
             for pair, each in self.forfeited.items()
         }
         tally.accounts = _copied(self.accounts)
+        tally.blocks = {rate_on: _copied(sums) for rate_on, sums in self.blocks.items()}
         for account in tally.accounts.values():
             account.faults = account.faults.copy()
             account.beaten = _copied(account.beaten)
@@ -182,6 +190,7 @@ class Tally:
     def close(self) -> None:
         """Drop rated deals that lack a rotation: matches of another event can follow."""
         self._parts.clear()
+        self._closed += 1
 
     def _add(self, spec: MatchSpec, part: _Rotation) -> None:
         key = (spec.pairing, spec.deal)
@@ -215,6 +224,13 @@ class Tally:
             account.beaten[spec.pairing].add(points, 2 * others)
             account.margin[spec.pairing].add(played, others * len(parts))
             account.adjusted[spec.pairing].add(adjusted, others * len(parts))
+        if others and not any(part.out for part in parts):
+            block = f"{self._closed} {spec.series.rpartition('-')[0]}"
+            # Of two, one gains what the other loses.
+            for bot in entrants if others > 1 else entrants[:1]:
+                table = (bot, *(entrant for entrant in entrants if entrant != bot))
+                for rate_on, value in zip((RESULTS, ADJUSTED), sums[bot][1:], strict=True):
+                    self.blocks[rate_on][table].add(block, value)
         if self._rated is not None and all(part.shown for part in parts):
             keys = [showings[entrant].key for entrant in entrants]
             places = tuple(1 + sum(other < key for other in keys) for key in keys)

@@ -22,6 +22,7 @@ from msgspec.structs import asdict, replace
 
 from arena.model import (
     ADJUSTED,
+    BLOCKS,
     Entrant,
     Event,
     MatchSpec,
@@ -199,6 +200,8 @@ def _common_settings(all_of_them: Sequence[Settings]) -> Settings:
         mixtures = (settings.mixture for settings in all_of_them if settings.racing)
         mixture = max((each for each in mixtures if each), default=UNSET)
         shared.setdefault("racing", RaceSettings(mixture=mixture))
+    if any(settings.units for settings in all_of_them):
+        shared.setdefault("units", BLOCKS)
     return Settings(**shared)
 
 

@@ -7,6 +7,7 @@ behind them those whose results were annulled; neither have a rank or a rating, 
 was not measured is None. Every entrant of the event has a row.
 """
 
+import math
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
@@ -14,6 +15,7 @@ from itertools import pairwise, zip_longest
 from typing import Any
 
 from msgspec import UNSET
+from msgspec.structs import replace
 
 from arena.model import (
     ADJUSTED,
@@ -22,13 +24,14 @@ from arena.model import (
     Duel,
     Event,
     OpenPair,
+    RateOn,
     Standing,
     Table,
     Withdrawal,
 )
 from arena.ratings import outlook
 from arena.ratings.counts import EventCount
-from arena.ratings.evidence import fitted, lead_of
+from arena.ratings.evidence import fitted, lead_of, wider
 from arena.ratings.fit import DECIMALS, Fit
 from arena.ratings.intervals import Z95, Average, Moments, average, half_width, win_interval
 from arena.ratings.outcomes import THOUSANDTHS, Account, PairCount, Tally
@@ -55,7 +58,7 @@ def table(
     # While an event is played, the sums still hold results of annulled bots.
     rated = {entrant for entrant, sums in tally.accounts.items() if sums.deals} - annulled
     duels = _duels(tally.pairs, annulled, by_places=rule == 1)
-    found = fitted(event, tally, settings.rate_on)
+    found = fitted(event, tally, settings.rate_on, over=_over(event, counted))
     order = sorted(
         (entrant not in rated, entrant in annulled, -_rounded(mu), entrant, index)
         for index, (entrant, mu) in enumerate(zip(found.entrants, found.mu, strict=True))
@@ -100,6 +103,13 @@ def _open_pairs(
     return tuple(outlook.open_pairs(event.settings, tally, (found, playing), errors, share))
 
 
+def _over(event: Event, counted: EventCount) -> bool:
+    """Whether a planned event has been played. What stops when things are clear is never just so
+    long as was planned.
+    """
+    return not (counted.missing or event.settings.adaptive)
+
+
 def _share(counted: EventCount) -> float:
     """Of the matches that the event has as far as it is decided."""
     played = counted.tally.matches
@@ -132,22 +142,28 @@ def _measured(
     disputed = _disputed(event, counted.tally, {names[index]: ranks[index] for index in order})
     against = found.against(order)
     # A trial ends when things are clear, so its interval has to be wider.
-    wider = errors(lead_of(found, 0, 1, settings.rating).error) / Z95 if settings.trial else 1.0
+    surer = errors(lead_of(found, 0, 1, settings.rating).error) / Z95 if settings.trial else 1.0
+    over = _over(event, counted)
+    wide = {on: wider(settings, counted.tally, on, over=over) for on in (RESULTS, ADJUSTED)}
     unknown = settings.rating.forfeit_margin * THOUSANDTHS
 
-    def difference(margins: Mapping[str, Moments]) -> tuple[float, float]:
+    def mean_of(bot: str, sums: Mapping[str, Moments], rate_on: RateOn) -> Average:
+        mean = _average(sums)
+        return replace(mean, error=mean.error * math.sqrt(wide[rate_on].get(bot, 1.0)))
+
+    def difference(mean: Average) -> tuple[float, float]:
         """Strokes a match against an opponent, and half the interval."""
-        mean = _average(margins)
-        half = wider * half_width(mean, unknown=unknown)
+        half = surer * half_width(mean, unknown=unknown)
         return _rounded(mean.mean / THOUSANDTHS), _rounded(half / THOUSANDTHS)
 
     rows: dict[str, dict[str, Any]] = {}
     for index, below in zip_longest(order, order[1:]):
         account = counted.tally.accounts[names[index]]
-        wins = _average(account.beaten)
+        name = names[index]
+        wins = mean_of(name, account.beaten, RESULTS)
         low, high = win_interval(wins)
-        delta, delta_ci = difference(account.margin)
-        rows[names[index]] = row = {
+        delta, delta_ci = difference(mean_of(name, account.margin, RESULTS))
+        rows[name] = row = {
             "rank": ranks[index][0],
             "rank_last": ranks[index][1],
             "mu": _rounded(found.mu[index]),
@@ -159,10 +175,10 @@ def _measured(
             "win_high": round(high, SHARE_DECIMALS),
             "delta": delta,
             "delta_ci": delta_ci,
-            "disputed": names[index] in disputed,
+            "disputed": name in disputed,
         }
         if settings.evaluator:
-            adjusted, adjusted_ci = difference(account.adjusted)
+            adjusted, adjusted_ci = difference(mean_of(name, account.adjusted, ADJUSTED))
             luck = _rounded(delta - adjusted)
             row |= {"adjusted": adjusted, "adjusted_ci": adjusted_ci, "luck": luck}
     return rows
@@ -217,7 +233,7 @@ def _disputed(event: Event, tally: Tally, ranks: Mapping[str, tuple[int, int]]) 
     if not event.settings.evaluator:
         return set()
     other = RESULTS if event.settings.rate_on == ADJUSTED else ADJUSTED
-    found = fitted(event, tally, other)
+    found = fitted(event, tally, other)  # of which only the order counts
     order = [entrant for entrant in found.order() if entrant in ranks]
     return {
         entrant

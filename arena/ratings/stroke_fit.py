@@ -21,6 +21,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from arena.model import RatingSettings
 from arena.ratings.cholesky import add_difference, factor, inverse, prior, solve
+from arena.ratings.dependence import INDEPENDENT, of_pair
 from arena.ratings.fit import Fit
 from arena.ratings.intervals import Z95, Moments, student95
 from arena.ratings.outcomes import THOUSANDTHS, Pair
@@ -31,9 +32,16 @@ def skill_of_a_stroke(settings: RatingSettings) -> float:
 
 
 def fit_strokes(
-    names: Iterable[str], gaps: Mapping[Pair, Moments], *, seats: int, settings: RatingSettings
+    names: Iterable[str],
+    gaps: Mapping[Pair, Moments],
+    *,
+    seats: int,
+    settings: RatingSettings,
+    wider: Mapping[str, float] = INDEPENDENT,
 ) -> Fit:
-    """Rate the entrants. Moments: thousandths of strokes of a pair's smaller id above the other."""
+    """Rate the entrants. Moments: thousandths of strokes of a pair's smaller id above the other.
+    `wider`: how many times the variance by deals is that of a mean, by entrant.
+    """
     names = sorted(names)
     index = {name: number for number, name in enumerate(names)}
     pairs = sorted(gaps.items())
@@ -41,7 +49,7 @@ def fit_strokes(
     precision, shift = prior(len(names), settings.sigma)
     variances = _variances([gap for _, gap in pairs], settings)
     for ((one, two), gap), variance in zip(pairs, variances, strict=True):
-        sure = 2 / seats * gap.events / (variance * unit * unit)
+        sure = 2 / seats * gap.events / (of_pair(wider, (one, two)) * variance * unit * unit)
         ahead = -unit * gap.value / gap.weight
         ends = index[one], index[two]
         add_difference(precision, shift, ends, weight=sure, pull=sure * ahead)
