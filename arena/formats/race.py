@@ -20,7 +20,7 @@ Invariant: a wave is a function of the waves before it and of what they have sho
 import itertools
 import math
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from msgspec import UNSET
 from msgspec.structs import replace
@@ -124,12 +124,14 @@ class Race(Format):
     def wave(self, before: Sequence[Wave], results: WaveResults) -> Wave | ScheduleEnd:
         if not before:
             return self._first
-        standing = _Standing(results, self._racing, self._entrants)
+        played = _played(before)
+        met = {pair: played[name] for pair, name in self._seated.items()}
+        standing = _Standing(results, self._racing, self._entrants, met)
         pairs = [pair for group in standing.open_groups() for pair in standing.open_pairs(group)]
         if not pairs:
             waves = "one wave" if len(before) == 1 else f"{len(before)} waves"
             return ScheduleEnd(f"all neighbours told apart or shown to be close, in {waves}")
-        played, note = _played(before), standing.open_note()
+        note = standing.open_note()
         nearest = self._nearest(pairs, standing.order)
         chosen = {name for pair in nearest for name in self._through(pair, standing.order)}
         deals = {name: some for name in sorted(chosen) if (some := self._more(played[name]))}
@@ -139,9 +141,8 @@ class Race(Format):
         deals = self._within(left, deals)
         if not deals:
             return ScheduleEnd(f"the budget of {self._budget} matches, with {note}")
-        met = {pair: played[name] for pair, name in self._seated.items()}
-        more = min(standing.likely(pairs, met), left) - 2 * sum(map(len, deals.values()))
-        note = f"{note}; {standing.hardest(met)}"
+        more = min(standing.likely(pairs), left) - 2 * sum(map(len, deals.values()))
+        note = f"{note}; {standing.hardest()}"
         return self._dealing.wave(deals, more=max(0, more), note=note)
 
     def chunks(self, deals: range) -> Iterator[range]:
@@ -198,9 +199,18 @@ def _played(waves: Sequence[Wave]) -> Counter[str]:
 class _Standing:
     """Which bots are told apart after the waves so far."""
 
-    def __init__(self, results: WaveResults, racing: RaceSettings, entrants: int) -> None:
+    def __init__(
+        self,
+        results: WaveResults,
+        racing: RaceSettings,
+        entrants: int,
+        met: Mapping[frozenset[str], int],
+    ) -> None:
         self._results = results
         self._close = racing.close
+        self._deals: Counter[str] = Counter()
+        for pair, many in met.items():
+            self._deals.update(dict.fromkeys(pair, many))
         self.order: Sequence[str] = [e for e in results.order() if e not in results.withdrawn]
         self._pairs = step_down(
             itertools.starmap(results.lead, itertools.pairwise(self.order)),
@@ -225,16 +235,12 @@ class _Standing:
         groups = [f"{group[0]} to {group[-1]} ({len(group)})" for group in self.open_groups()]
         return f"open: {', '.join(groups)}"
 
-    def hardest(self, played: dict[frozenset[str], int]) -> str:
+    def hardest(self) -> str:
         """The open neighbours that take the most deals, if they alone play on, for people."""
-        deals: Counter[str] = Counter()
-        for pair, many in played.items():
-            deals.update(dict.fromkeys(pair, many))
         found = []
         for one, two in itertools.pairwise(self.order):
             if self._open(one, two):
-                known = worth(deals[one], deals[two], len(deals))
-                lead = self._results.lead(one, two)
+                known, lead = self._known(one, two), self._results.lead(one, two)
                 found.append((*more_deals(lead, known, self._errors, close=self._close), one, two))
         more, at_least, one, two = max(found)
         return f"{one} and {two}: {'more than' if at_least else 'about'} {more} more deals"
@@ -243,15 +249,24 @@ class _Standing:
         del times  # the bounds of a race go by the error alone
         return self._results.separation(self._pairs, error)
 
-    def likely(self, pairs: Sequence[tuple[str, str]], played: dict[frozenset[str], int]) -> int:
+    def _known(self, one: str, two: str) -> float:
+        """Deals between two alone that tell as much of their lead as all that they have played,
+        though they may never have met.
+        """
+        return worth(self._deals[one], self._deals[two], len(self._deals))
+
+    def likely(self, pairs: Sequence[tuple[str, str]]) -> int:
+        """Matches until all these pairs are told apart, for people."""
         matches = 0.0
+        others = Counter(itertools.chain.from_iterable(pairs))
         for one, two in pairs:
             lead = self._results.lead(one, two)
             # The error shrinks with the root of the deals; it has to come down to this.
             need = max(abs(lead.strokes), self._close - abs(lead.strokes), 0.1)
             need /= self._results.separation(self._pairs, lead.error)
-            deals = played.get(frozenset((one, two)), 0)
-            matches += 2 * deals * max(0.0, (lead.error / need) ** 2 - 1)
+            deals = self._known(one, two) * max(0.0, (lead.error / need) ** 2 - 1)
+            # Where all of a group play on, the deals of the other pairs help.
+            matches += 2 * deals * 2 / (1 + (others[one] + others[two]) / 2)
         return math.ceil(matches)
 
     def _groups(self) -> Iterator[Sequence[str]]:

@@ -7,7 +7,7 @@ With the correlation r of a block's deals, a mean has 1 + (m - 1) r times the va
 deals alone say, where m is the mean size of a block, over deals.
 
 Invariants: whole numbers, so sums go in any order of the tables; never less than 1, so an error is
-the larger one of those by deals and by blocks. Without a second block nothing is known: 1.
+the larger one of those by deals and by blocks.
 """
 
 from __future__ import annotations
@@ -20,8 +20,9 @@ from typing import NamedTuple
 
 import msgspec
 
+from arena.ratings.intervals import Z95, student95
+
 INDEPENDENT: Mapping[str, float] = {}
-_FEWEST = 3  # blocks after the first ones of a bot's tables
 TableOfBot = tuple[str, ...]
 """A bot, then the others at its table. Of a table of two one stands for both."""
 
@@ -78,21 +79,24 @@ class Dependence(NamedTuple):
 
 
 def dependence(tables: Sequence[Spread], *, over: bool = True) -> Dependence:
-    """Of one bot, over its tables. Too few blocks tell nothing: then each is taken for one deal or,
-    where an event is `over`, for as many as it has.
+    """Of one bot, over its tables. Of an event that isn't `over` errors are looked at again and
+    again: the estimate is widened for being one, and without a second block each is one deal.
     """
     deals, blocks = sum(own.deals for own in tables), sum(own.blocks for own in tables)
     larger = sum(own.squares for own in tables) / deals
     freedom = blocks - len(tables)
-    if freedom < (1 if over else _FEWEST) or blocks == deals:
-        return Dependence() if over else Dependence(variance=larger)
+    if not freedom or blocks == deals:
+        return Dependence(variance=1.0 if over else larger)
     between = math.fsum(own.between for own in tables)
     within = max(0.0, math.fsum(own.whole for own in tables) - between) / (deals - blocks)
     between /= freedom
     size = (deals - math.fsum(own.squares / own.deals for own in tables)) / freedom
     whole = between + (size - 1) * within
     correlation = max(-1.0, (between - within) / whole) if whole > 0 else 0.0
-    return Dependence(correlation, 1 + (larger - 1) * max(0.0, correlation))
+    variance = 1 + (larger - 1) * correlation
+    if not over:
+        variance = min(larger, variance * (student95(freedom) / Z95) ** 2)
+    return Dependence(correlation, max(1.0, variance))
 
 
 def variances(sums: Mapping[TableOfBot, BlockSums], *, over: bool = True) -> dict[str, float]:

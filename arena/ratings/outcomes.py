@@ -224,7 +224,7 @@ class Tally:
             account.beaten[spec.pairing].add(points, 2 * others)
             account.margin[spec.pairing].add(played, others * len(parts))
             account.adjusted[spec.pairing].add(adjusted, others * len(parts))
-        if others and not any(part.out for part in parts):
+        if not any(part.out for part in parts):
             block = f"{self._closed} {spec.series.rpartition('-')[0]}"
             # Of two, one gains what the other loses.
             for bot in entrants if others > 1 else entrants[:1]:

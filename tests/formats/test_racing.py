@@ -266,6 +266,20 @@ def test_what_is_likely_to_come_follows_from_the_errors(race, shown):
     assert 0 == made.wave([first], shown({"a": 3.0, "b": 0.0}, error=1.1)).more
 
 
+def test_pairs_that_never_met_have_deals_to_come_too(race, shown):
+    """As many as pairs that met: what each of the two has played with others tells of both."""
+    names = "abcdefghijklmn"
+    strokes = dict.fromkeys(names, 0.0) | {"a": 3.0}
+    wide, spread = race(names, deals=2), race(names, racing=RaceSettings(spread=10))
+    more = []
+    for made in (wide, spread):
+        first = made.wave((), NoResults())
+        wave = made.wave([first], shown(strokes, error=4.0))
+        more.append((wave.more + wave.matches) / first.matches)  # the next wave is no part of it
+    assert len(met(spread.wave((), NoResults()))) < len(met(wide.wave((), NoResults())))
+    assert more[0] == pytest.approx(more[1], rel=0.01)
+
+
 @pytest.mark.parametrize(
     ("names", "settings", "words"),
     [
