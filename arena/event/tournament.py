@@ -133,7 +133,7 @@ class Tournament:
 
     def so_far(self) -> Callable[[], Table]:
         """The table of what lies behind the count's front; made by the call, in any thread."""
-        return functools.partial(table, self._store.event, self.counting.so_far())
+        return functools.partial(table, self._store.event, self.counting.so_far(), ahead=True)
 
     def result(self, rule: int = DERIVATION) -> Table:
         """The table of what counts so far, by a rule of derivation."""

@@ -16,7 +16,7 @@ from arena.site.clearance import Clearance
 from arena.site.markup import NOTHING, Content, Safe, join, long_text, tag
 from arena.site.pages import frame
 from arena.site.pages.method import facts_of
-from arena.site.pages.ranking import cells, notes, standings
+from arena.site.pages.ranking import cells, notes, standings, still_open
 from arena.site.pages.viewer import replay
 from arena.site.view import EventView, Point, event_slug
 from arena.site.words import english, fragment, label_attributes, number, say
@@ -51,7 +51,9 @@ def slow_fragments(now: EventSnapshot) -> dict[str, str]:
     rows = view.table.rows
     return {
         **{f"head:{tab}": frame.event_head(SITE, view, tab) for tab in LAYOUTS},
-        "ranking": standings(view) if rows else tag("p", say("live_no_ranking")),
+        "ranking": join(standings(view), still_open(view))
+        if rows
+        else tag("p", say("live_no_ranking")),
         "matrix": cells(view) if len(rows) > 1 else tag("p", say("matrix_alone")),
         "method": facts_of(view),
         "notes": notes(view) if rows else NOTHING,

@@ -6,8 +6,9 @@ import pytest
 
 from arena.event.results import counting_of
 from arena.live.event_state import POINTS, SHOWN, EventState
-from arena.live.pages import quick_fragments
+from arena.live.pages import quick_fragments, slow_fragments
 from arena.ratings.outcomes import RatedOutcome
+from arena.ratings.standings import table
 from arena.schedule import Wave
 from arena.store import read_event, read_records, secret_of
 
@@ -116,6 +117,17 @@ def test_history_goes_on_from_fewer_matches(event):
         show.note_ranking(SimpleNamespace(rows=[row, row], matches=matches))
     history = show.snapshot(pace(), None).history
     assert [each.matches for each in history] == [100, 150, 250]
+
+
+def test_the_ranking_says_how_many_more_deals_tell_neighbours_apart(event):
+    """With the ranking, so that it changes as that does."""
+    counting = counting_of(event.event, secret_of(event.folder, event.event))
+    for record in event.records:
+        counting.add(record)
+    found = table(event.event, counting.so_far(), ahead=True)
+    now = EventState(event.event).snapshot(pace(), found)
+    one, two = found.open_pairs[0].bots
+    assert f"{one} and {two}: " in slow_fragments(now)["ranking"]
 
 
 def test_of_what_is_over_nothing_is_left(event):

@@ -14,7 +14,7 @@ import pytest
 
 from arena import registry
 from arena.event.results import table_of
-from arena.model import Duel
+from arena.model import Duel, OpenPair, RaceSettings
 from arena.registry import GAMES
 from arena.replay.steps import unfold
 from arena.site.clearance import Clearance
@@ -165,6 +165,34 @@ def test_hostile_texts_are_shown_and_never_markup(site):
     for path in site.rglob("*.svg"):
         ET.fromstring(path.read_text("utf-8"))
     ET.fromstring((site / "feed.xml").read_text("utf-8"))
+
+
+def test_a_page_says_how_many_more_deals_tell_neighbours_apart(published, play_event, tmp_path):
+    """As the table does: eight pairs, names as text; of an event without any, nothing."""
+    played = tmp_path / "event"
+    play_event(played, ("ann@1", "bob@1", "cyd@1"), deals=4)
+    published(played, "--to", tmp_path / "site")
+    page = (tmp_path / "site" / "e" / slug_of(tmp_path / "site") / "index.html").read_text("utf-8")
+    table = table_of(played)
+    assert table.open_pairs
+    for pair in table.open_pairs:
+        about = "more than" if pair.at_least else "about"
+        assert f"{pair.bots[0]} and {pair.bots[1]}: {about} {pair.deals}" in page
+    assert "More deals of each table" in page
+    pair = OpenPair(bots=("<img src=x>", "\u202eב@1"), deals=1200, at_least=False)
+    racing = msgspec.structs.replace(table.event.settings, racing=RaceSettings())
+    event = msgspec.structs.replace(table.event, settings=racing)
+    many = msgspec.structs.replace(table, event=event, open_pairs=(pair,) * 10)
+    shown = ranking.still_open(EventView(slug="x", name="", table=many))
+    found = Reader(shown)
+    assert "<img src=x> and \\u202eב@1: about 1200" in found.texts
+    assert not any(name == "img" for name, _ in found.tags)
+    assert 8 == shown.count("<li>")
+    assert "More deals between the two" in shown
+    assert "Pairs besides these: 2." in found.texts
+    for none in ((), msgspec.UNSET):
+        alone = msgspec.structs.replace(many, open_pairs=none)
+        assert not ranking.still_open(EventView(slug="x", name="", table=alone))
 
 
 def test_two_names_of_one_look_have_files_of_their_own():

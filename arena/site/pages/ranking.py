@@ -10,6 +10,7 @@ from arena.reports.columns import NOTHING as NONE
 from arena.reports.columns import matrix as duel_matrix
 from arena.reports.cycles import SHOWN, cycles
 from arena.reports.rows import NOT_RUN, listed
+from arena.reports.text import OPEN_SHOWN
 from arena.site import pictures
 from arena.site.markup import NOTHING, Content, Safe, escaped, join, long_text, tag
 from arena.site.pages import frame
@@ -43,6 +44,7 @@ def ranking(site: frame.Site, view: EventView, *, whole: bool = False) -> str:
         "index.html",
         standings(view, most=None if whole else MOST) if many else tag("p", say("no_rows")),
         more,
+        still_open(view),
         notes(view),
         tag("p", say("downloads"), " ", join(*links, between=frame.DOT), class_="small"),
         title=frame.title_of(view),
@@ -167,6 +169,30 @@ def _win(row: Standing) -> Safe | None:
 def _faults(row: Standing) -> Iterator[Safe]:
     for kind, count in sorted(row.faults, key=lambda fault: (-fault[1], fault[0])):
         yield tag("span", f"{count} {kind}", class_="tag bad")
+
+
+def still_open(view: EventView) -> Safe:
+    """How many more deals would tell neighbours apart; a live page replaces it with the ranking."""
+    pairs = view.table.open_pairs or ()
+    if not pairs:
+        return NOTHING
+    lines = [
+        tag(
+            "li",
+            say("open_least" if pair.at_least else "open_about", one=one, two=two, n=pair.deals),
+        )
+        for pair in pairs[:OPEN_SHOWN]
+        for one, two in [pair.bots]
+    ]
+    more = len(pairs) - OPEN_SHOWN
+    return tag(
+        "section",
+        tag("h2", say("open_title")),
+        tag("p", say("open_race" if view.table.event.settings.racing else "open_tables")),
+        tag("ul", *lines),
+        tag("p", say("open_others", n=more)) if more > 0 else None,
+        id="open",
+    )
 
 
 def notes(view: EventView) -> Safe:
