@@ -12,6 +12,8 @@ and moves no card onto the grid.
 Pure data. Invariant: the values of `Move` templates are those that `Move`'s docstring lists.
 """
 
+import functools
+import importlib
 from collections.abc import Callable, Mapping
 from importlib.resources import files
 from typing import Any, Final, Literal
@@ -103,3 +105,10 @@ class Descriptor(Frozen, frozen=True, kw_only=True):
             },
             "ended": self.ended,
         }
+
+
+@functools.cache
+def named(path: str) -> Any:  # noqa: ANN401 - what each field says
+    """What a field of a descriptor names: "module:attribute"."""
+    module, _, name = path.partition(":")
+    return getattr(importlib.import_module(module), name)

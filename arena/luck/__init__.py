@@ -19,7 +19,6 @@ order of records. Luck is in thousandths of a stroke; below zero is good luck, a
 """
 
 import functools
-import importlib
 from collections.abc import Callable, Iterator, Sequence
 from importlib.resources import files
 from math import fsum
@@ -29,6 +28,7 @@ import msgspec
 
 from arena.deals import Deals
 from arena.games import Game
+from arena.games.descriptor import named
 from arena.luck.walk import UNIT, LuckKind, LuckWalk, Noted, Tables
 from arena.model import Frozen, MatchRecord, Settings, UntrueError, UserError, sha256_hex
 from arena.referee import HOLES
@@ -114,11 +114,9 @@ def _noted(
         yield walk.noted
 
 
-@functools.cache
 def _measure(path: str) -> Measure:
-    module, _, name = path.partition(":")
-    found: Measure = getattr(importlib.import_module(module), name)
-    return found
+    measure: Measure = named(path)
+    return measure
 
 
 @functools.cache

@@ -18,8 +18,7 @@ Invariant: pure; the same record, deals and coefficients give the same thousandt
 
 import enum
 import functools
-import importlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from importlib.resources import files
 from typing import Any, Final, NamedTuple
 
@@ -27,6 +26,7 @@ from msgspec.structs import replace
 
 from arena.deals import Deals
 from arena.games import Game
+from arena.games.descriptor import named
 from arena.model import Fault, Frozen, MatchRecord, Play, Settings, UserError, sha256_hex
 from arena.referee import HOLES, Referee
 from arena.replay.moves import Witness, replay_for
@@ -196,11 +196,28 @@ class _Judging(Witness):
         )
 
 
-@functools.cache
 def _judge(path: str) -> Judge:
-    module, _, name = path.partition(":")
-    found: Judge = getattr(importlib.import_module(module), name)
-    return found
+    judge: Judge = named(path)
+    return judge
+
+
+def unseen_counts(
+    view: View, kinds: Sequence[int], cards: Iterable[int]
+) -> tuple[list[int], list[int]]:
+    """By kind, of these cards those that no seat sees, and those of them that the stock may hold.
+    After a reshuffle they are two.
+    """
+    down = list(cards)
+    seen = [card for grid in view.grids for card in grid if card is not None]
+    for card in (*seen, *view.pile, *(() if view.drawn is None else (view.drawn,))):
+        down[kinds[card]] -= 1
+    if not view.recycled:
+        return down, down
+    stock = [0] * len(down)
+    for card in view.recycled:
+        down[kinds[card]] -= 1
+        stock[kinds[card]] += 1
+    return down, stock
 
 
 @functools.cache

@@ -25,7 +25,7 @@ import msgspec
 from arena.games.four_card_golf import CARDS, FourCardView
 from arena.luck.four_card_golf import CLASSES, CODE, HANDS, KIND, KINDS, NEAR, PACK, UNKNOWN
 from arena.model import Frozen, Play
-from arena.regret import Judge
+from arena.regret import Judge, unseen_counts
 
 _FILE: Final = "four_card_golf.json"
 _MOST: Final = KINDS - 1
@@ -70,16 +70,7 @@ class UnseenCards:
 
     def __init__(self, view: FourCardView) -> None:
         packs = 1 if len(view.grids) <= _ONE_PACK else 2
-        counts = [packs * many for many in PACK]
-        seen = [card for grid in view.grids for card in grid if card is not None]
-        for card in (*seen, *view.pile, *(() if view.drawn is None else (view.drawn,))):
-            counts[KIND[card]] -= 1
-        stock = counts
-        if view.recycled:
-            stock = [0] * KINDS
-            for card in view.recycled:
-                counts[KIND[card]] -= 1
-                stock[KIND[card]] += 1
+        counts, stock = unseen_counts(view, KIND, (packs * many for many in PACK))
         self.up_to = []
         """By points: the mean of the unseen cards that count no more."""
         cards = strokes = 0

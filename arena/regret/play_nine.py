@@ -25,7 +25,7 @@ import msgspec
 from arena.games.play_nine import CARDS, COLUMNS, PlayNineView
 from arena.luck.play_nine import DOWN, KIND, KINDS, PACK, SQUARE
 from arena.model import Frozen, Play
-from arena.regret import Judge
+from arena.regret import Judge, unseen_counts
 
 _FILE: Final = "play_nine.json"
 NEAR: Final = 3  # more face-down cards than these are no other time
@@ -94,17 +94,7 @@ class Chances:
     """Of the cards that no seat sees: what lies face down, and what comes from the stock."""
 
     def __init__(self, view: PlayNineView) -> None:
-        counts = list(PACK)
-        seen = [card for grid in view.grids for card in grid if card is not None]
-        for card in (*seen, *view.pile, *(() if view.drawn is None else (view.drawn,))):
-            counts[KIND[card]] -= 1
-        stock = counts
-        if view.recycled:
-            stock = [0] * KINDS
-            for card in view.recycled:
-                counts[KIND[card]] -= 1
-                stock[KIND[card]] += 1
-        self.down, self.stock = _shares(counts), _shares(stock)
+        self.down, self.stock = map(_shares, unseen_counts(view, KIND, PACK))
         self.mean = fsum(map(mul, self.down, _NUMBER))
 
 

@@ -12,7 +12,6 @@ that moves without a position write to.
 Invariant, of every row and code: grids, pile, stock and a drawn card are the cards of the deck.
 """
 
-import importlib
 from abc import ABC, abstractmethod
 from typing import Any, ClassVar, NamedTuple
 
@@ -21,6 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from arena.deals import Deals
 from arena.games import IllegalMoveError
+from arena.games.descriptor import named
 from arena.rl.aec import Reward, chosen_game
 from arena.rl.observation import SHAPES, fields
 from arena.rl.vector.decks import DealtDecks, Decks, RandomDecks
@@ -310,8 +310,7 @@ def vector_env(
         raise ValueError("give a seed or deals, not both: deals have a secret of their own")
     pack = rules.pack(seats)
     decks: Decks = RandomDecks(pack, seed) if deals is None else DealtDecks(pack, deals)
-    module, _, name = rules.about.vector.partition(":")
-    columns: type[VectorEnv] = getattr(importlib.import_module(module), name)
+    columns: type[VectorEnv] = named(rules.about.vector)
     return columns(
         batch=batch,
         seats=seats,
