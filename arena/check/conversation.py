@@ -269,12 +269,15 @@ class Conversation:
             status=status,
             overstepped=exited.overstepped if exited else "",
         )
+        diagnosis = diagnose(facts)
         alone_s = 0.0
         if probed and not proven and not self.alone_s and probed.trigger is not Trigger.TIME:
             alone_s = probed.late + (PATIENT_S if isinstance(event, Silence) else MARGIN_S)
-        elif several:
+        elif several or (
+            # Without time after each line it may have answered any of them.
+            diagnosis.mistake is Mistake.UNASKED and len(self._since) > 1 and not self.alone_s
+        ):
             alone_s = MARGIN_S
-        diagnosis = diagnose(facts)
         declined = expected is Expected.READY and ended
         raise MistakeError(
             finding_of(diagnosis, facts, b"\n".join([rest if line is None else line, *more])),

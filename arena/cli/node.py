@@ -12,4 +12,6 @@ def node() -> None:
     from arena.event.admission import admit
     from arena.terminal.screen import say
 
+    if sys.stdin is None:
+        raise click.UsageError("standard input is closed; it takes a question of a cluster's event")
     sys.stdout.buffer.write(admit(sys.stdin.buffer.read(), say))

@@ -244,7 +244,7 @@ class Match:
 
     async def ask_other(self, seat: int) -> str:
         """The move of a seat that is no bot's."""
-        raise NotImplementedError(f"seat {seat} has no bot")
+        raise AssertionError(f"seat {seat} has no bot, and this match nobody else to ask")
 
     def tell_other(self, seat: int, message: MatchStart | HoleEnd | MatchEnd) -> None:
         """A notice for a seat that is no bot's."""

@@ -84,6 +84,9 @@ def rate_events(
     events: Mapping[Path, Event] = MappingProxyType({}),
 ) -> Table:
     """The table of events and their epochs. `events`: those of the folders that have been read."""
+    for moment in (wanted.since, wanted.until):
+        if moment is not None:
+            _moment(moment)  # before all is counted
     every = _every(folders, events)
     chosen = sorted(every, key=lambda each: (each.event.commitment, str(each.folder)))
     named = [pool.NamedEvent(str(each.folder), each.event) for each in chosen]
@@ -229,4 +232,10 @@ def _selected(
 
 
 def _moment(seconds: float) -> str:
-    return datetime.fromtimestamp(seconds, UTC).isoformat(sep=" ").replace("+00:00", " UTC")
+    try:
+        moment = datetime.fromtimestamp(seconds, UTC)
+    except (ValueError, OverflowError):
+        raise UserError(
+            f"{seconds:g} seconds since 1970 is no time before the year 10000"
+        ) from None
+    return moment.isoformat(sep=" ").replace("+00:00", " UTC")

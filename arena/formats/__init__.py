@@ -25,6 +25,13 @@ if TYPE_CHECKING:
     from arena.formats.blocks import Dealing
 
 T = TypeVar("T", bound=Frozen)
+_WORDS = {
+    " | null": "",
+    "Expected `int`": "expected a whole number",
+    "Expected `float`": "expected a number",
+    "Expected `bool`": "expected true or false",
+    "Expected `str`": "expected a text",
+}
 
 
 class Format:
@@ -89,4 +96,15 @@ def _converted(given: Mapping[str, Any], kind: type[T], name: str, *, strict: bo
     try:
         return msgspec.convert(dict(given), kind, strict=strict)
     except msgspec.ValidationError as error:
-        raise UserError(f"options of the schedule {name}: {error}") from None
+        raise UserError(f"options of the schedule {name}: {_plainly(str(error), given)}") from None
+
+
+def _plainly(error: str, given: Mapping[str, Any]) -> str:
+    """Msgspec's words without its types and path."""
+    what, _, path = error.rpartition(" - at `$.")
+    option = path.rstrip("`")
+    if option not in given:
+        return error
+    for theirs, ours in _WORDS.items():
+        what = what.replace(theirs, ours)
+    return f"{option}={given[option]}: {what.partition(', got')[0]}"

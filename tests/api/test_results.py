@@ -58,6 +58,9 @@ def test_an_event_is_rated_verified_and_audited(friday, tmp_path):
     audit = arena.audit_results(friday)
     assert audit.matches == found.verdict.matches
     assert not arena.rate([friday], arena.RateOptions(until=0.0)).rows[0].deals
+    for far in (3e11, -3e11, float("inf"), float("nan")):
+        with pytest.raises(arena.UserError, match="is no time before the year 10000"):
+            arena.rate([friday], arena.RateOptions(since=far))
     seen = []
     site = tmp_path / "site"
     (outcome,) = arena.publish(

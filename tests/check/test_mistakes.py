@@ -143,7 +143,7 @@ MISTAKES = {
     "answers all": (
         [('elif kind == "bye"', 'elif kind not in ("bye",):\n        print("{}", flush=True)\n    elif kind == "bye"')],
         Mistake.UNASKED,
-        "It came after `",  # `weather`, or on a busy core what follows it
+        "after `weather`",
     ),
     "raises": ([("message[\"turn\"]", "message[\"trun\"]")], Mistake.EXCEPTION, "KeyError: 'trun'"),
     "no playoff": (

@@ -132,6 +132,8 @@ def test_a_node_that_is_asked_nothing_says_who_asks(told, monkeypatch):
     """The command is internal, but can be typed."""
     monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(b"x\n")))
     assert "no question of Dask's workers, which call this command" in told("node")
+    monkeypatch.setattr(sys, "stdin", None)
+    assert "standard input is closed; it takes a question" in told("node")
 
 
 @pytest.mark.parametrize(

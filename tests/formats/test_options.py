@@ -49,7 +49,11 @@ def test_older_formats_keep_their_own_member_of_the_settings():
     [
         (RoundRobin, {"close": "1"}, "has no option 'close', and no other"),
         (Every, {"evry": "1"}, "has no option 'evry'; it has: every, share, hero"),
-        (Every, {"every": "often"}, "Expected `int`, got `str` - at `$.every`"),
+        (Every, {"every": "often"}, "schedule mine: every=often: expected a whole number"),
+        (registry.format_class("racing"), {"budget": "x"}, "budget=x: expected a whole number"),
+        (registry.format_class("racing"), {"growth": 0}, "growth=0: expected a number >= 0.05"),
+        (registry.format_class("trial"), {"new": "b", "effect": 0}, "effect=0: expected a number"),
+        (registry.format_class("trial"), {}, "Object missing required field `new`"),
     ],
 )
 def test_wrong_options_are_one_line(kind, given, message):

@@ -5,6 +5,7 @@ secrecy follow from one line each. It may be as slow as it likes. What is a game
 in `second/NAME.py`.
 """
 
+from abc import ABC, abstractmethod
 from collections import Counter
 from types import MappingProxyType
 
@@ -27,7 +28,7 @@ GRIDS = {
 """Leaks of a game that hides cards."""
 
 
-class Mirror:
+class Mirror(ABC):
     """The rules once more, over cards with an identity: (reshuffle it came from, index)."""
 
     SIZE = 0
@@ -59,9 +60,9 @@ class Mirror:
         """Whether the seat has ended the hole by its turn."""
         return False
 
+    @abstractmethod
     def score(self, grid):
         """Strokes of known cards."""
-        raise NotImplementedError
 
     def more(self, view):
         """What else a view has."""
