@@ -5,8 +5,8 @@ secrecy follow from one line each. It may be as slow as it likes. What is a game
 in `second/NAME.py`.
 """
 
-from abc import ABC, abstractmethod
 from collections import Counter
+from collections.abc import Callable
 from types import MappingProxyType
 
 
@@ -28,7 +28,7 @@ GRIDS = {
 """Leaks of a game that hides cards."""
 
 
-class Mirror(ABC):
+class Mirror:
     """The rules once more, over cards with an identity: (reshuffle it came from, index)."""
 
     SIZE = 0
@@ -41,6 +41,9 @@ class Mirror(ABC):
     """Of a view, beside the common ones."""
     LEAKS = MappingProxyType({})
     """By name, what a view that told too much would tell: (hole, seat) -> anything."""
+
+    score: Callable
+    """Strokes of known cards: a method of each game."""
 
     # What a game says.
 
@@ -59,10 +62,6 @@ class Mirror(ABC):
     def ends(self, seat, move):
         """Whether the seat has ended the hole by its turn."""
         return False
-
-    @abstractmethod
-    def score(self, grid):
-        """Strokes of known cards."""
 
     def more(self, view):
         """What else a view has."""
