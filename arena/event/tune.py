@@ -44,7 +44,7 @@ from arena.model import (
 from arena.ratings.intervals import Moments
 from arena.ratings.outcomes import THOUSANDTHS, PairCount, Tally
 from arena.reports.escape import plain
-from arena.store import claim_folder, is_results_folder, read_event
+from arena.store import claim_folder, is_results_folder, read_event, read_private
 from arena.store.files import UNDECODABLE, read_small, reason
 from arena.store.folder import writable, write_atomically
 from arena.system import clock, randomness
@@ -291,7 +291,7 @@ class _Tuner(_Course):
         if is_results_folder(place):
             self.refuse_others(place, entrants)
             event = read_event(place)
-            if event.finished:
+            if event.finished and not self._repair and read_private(place) is None:
                 table = table_of(place, event) if last else None
                 return Outcome(folder=place, event=event, complete=True, table=table)
             return resume_event(place, session, repair=self._repair)

@@ -4,6 +4,7 @@ Below -6 the distribution function is φ(x) times Mills' ratio, from its continu
 plain formula would lose digits there and reach 0 at -38, which has no logarithm.
 """
 
+import functools
 import math
 
 LOG_SQRT_2PI = 0.9189385332046728
@@ -51,8 +52,9 @@ def log_between(low: float, high: float) -> float:
     return top + math.log(-math.expm1(log_cdf(low) - top))
 
 
+@functools.lru_cache(256)  # tables ask for few values, each many times
 def quantile(p: float) -> float:
-    """The x with Φ(x) = p, by bisection: seldom called."""
+    """The x with Φ(x) = p, by bisection."""
     low, high = -40.0, 40.0
     for _ in range(200):
         middle = (low + high) / 2

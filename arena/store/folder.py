@@ -24,8 +24,10 @@ from arena.validate import event_fault
 
 RESULTS = "arena-results"
 _UNFINISHED = ".new"  # suffix of a file that is being written; a killed writer leaves it behind
-# Left by a preparation that was killed before it wrote event.json.
-_LEFTOVERS = {"lock", "private.json", f".private.json{_UNFINISHED}", f".event.json{_UNFINISHED}"}
+# Left by a command that was killed before it wrote event.json or tuning.json.
+_LEFTOVERS = {"lock", "private.json"} | {
+    f".{name}.json{_UNFINISHED}" for name in ("private", "event", "tuning")
+}
 
 
 class OtherVersionError(UserError):
@@ -245,6 +247,8 @@ def refuse_nonempty(folder: Path) -> None:
         if event.finished:
             raise UserError(f"{folder} holds a finished event; choose another folder with --out")
         raise UserError(f"{folder} holds an unfinished event; go on with it: arena resume {folder}")
+    if (folder / "tuning.json").exists():
+        raise UserError(f"{folder} holds a tuning; go on with it: arena resume {folder}")
     if any(entry.name not in _LEFTOVERS for entry in folder.iterdir()):
         raise UserError(f"{folder} is not empty; choose another folder with --out")
 
@@ -268,8 +272,7 @@ def _default(prefix: str, created: list[Path]) -> Path:
         for number in count(1):
             folder = first if number == 1 else first.with_name(f"{first.name}-{number}")
             with suppress(FileExistsError):  # another command started in the same second
-                files.make_folder(folder)
-                created.append(folder)
+                _make(folder, created)
                 return folder
     raise AssertionError
 
@@ -293,5 +296,10 @@ def _make_all(folder: Path, created: list[Path]) -> None:
         raise NotADirectoryError(20, "a file is in its place", str(folder))
     for path in reversed(missing):
         with suppress(FileExistsError):  # another command has just created it
-            files.make_folder(path)
-            created.append(path)
+            _make(path, created)
+
+
+def _make(folder: Path, created: list[Path]) -> None:
+    files.make_folder(folder)
+    created.append(folder)
+    files.sync_folder(folder.parent)

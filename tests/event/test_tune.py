@@ -57,6 +57,13 @@ def logs(folder):
     ]
 
 
+def cut_short(place):
+    """Make an event one whose command was killed before it wrote the tables."""
+    private = {"secret": read_event(place).secret, "sources": {}, "cache": ""}
+    (place / "private.json").write_text(json.dumps(private))
+    (place / "table.txt").unlink()
+
+
 def test_a_tuning_ends_with_a_comparison(arena, knocker, tmp_path):
     """Stages, then a comparison whose verdict is the exit code; the setting, and how flat it is.
     Every event is verified; another start in tuning.json would have had other settings.
@@ -83,6 +90,17 @@ def test_a_tuning_ends_with_a_comparison(arena, knocker, tmp_path):
     assert found["event"] == "tuned"
     assert lines[-1] == f"the setting: {knocker}:knock={found['setting']['knock']}"
     assert "a tuning; name one of its events" in arena("table", out, code=2).stderr
+
+    assert "holds a tuning; go on with it: arena resume" in arena(*words, code=2).stderr
+    cut_short(stages[0])
+    log = stages[1] / "matches.jsonl"
+    before, lines = logs(out), log.read_bytes()
+    log.write_bytes(lines.replace(b"1", b"2", 1))
+    assert "damaged" in arena("resume", out, code=2).stderr
+    assert (stages[0] / "table.txt").exists()
+    arena("resume", out, "--repair", code=6)
+    assert logs(out) == before
+    assert arena("verify", out).stdout.count("verified: ") == 3
 
     asked = out / "tuning.json"
     asked.write_text(asked.read_text().replace('"start":{}', '"start":{"knock":"1"}'))
@@ -172,6 +190,14 @@ def test_wrong_input_is_one_line(arena, knocker, monkeypatch, words, what):
     done = arena("tune", *words, code=2)
     assert what in done.stderr
     assert not (knocker.parent / "arena-results").exists()
+
+
+def test_what_a_killed_tune_has_left_is_no_obstacle(arena, knocker, tmp_path):
+    """It was killed while it wrote tuning.json: the same command begins."""
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / ".tuning.json.new").write_text('{"format":')
+    words = ["tune", knocker, "--budget", "20", "--out", tmp_path / "out"]
+    assert "choose a larger budget" in arena(*words, code=2).stderr
 
 
 def test_a_damaged_tuning_is_named(arena, tmp_path):

@@ -18,7 +18,18 @@ from arena.bots.manifest import Manifest
 from arena.engine.match import FailedStart
 from arena.event import admission, workshop
 from arena.machine.facts import with_host
-from arena.model import Bot, Confinement, Entrant, FaultKind, HostError, Machine, NotRun, UserError
+from arena.model import (
+    Bot,
+    Confinement,
+    Entrant,
+    FaultKind,
+    HostError,
+    Machine,
+    NotRun,
+    Parameter,
+    UserError,
+)
+from arena.model.parameters import settled
 from arena.referee import Failure
 from arena.sandbox import Probe, wheel
 from arena.sandbox.host_problems import OTHER, HostProblem
@@ -27,6 +38,11 @@ from tests.simulator.programs import Overlay
 
 MACHINE = Machine(system="simulated", cpu="none", cores=4, speed=20)
 CACHE = Path("/cache")
+KNOBS = (
+    Parameter(name="risk", low=0, high=9, default=5, whole=True),
+    Parameter(name="edge", low=0.1, high=10.0, default=1.0, log=True),
+)
+"""The parameters of a bot called `knob`. A setting stands behind its name, as users write it."""
 SAME = {"ann-again": "ann", "bad-again": "bad"}
 """Bots with the content of others."""
 TROUBLED = {
@@ -51,14 +67,16 @@ def entrant(source: str, content: str = "") -> Entrant:
 
 def candidate(path: Path) -> Candidate:
     """Bots in a folder called `other` have other content."""
-    name = path.name
+    name, _, given = path.name.partition(":")
     content = f"{SAME[name]}@1" if name in SAME else ""
     if path.parent.name == "other":
         content = str(path)
     asked = Asked(memory_mb=1 << 20) if name == "hungry" else Asked()
+    tune = KNOBS if name == "knob" else ()
+    setting = settled(tune, dict(each.split("=") for each in given.split(",") if each))
     return Candidate(
-        entrant=entrant(name, content),
-        stated=Manifest(name=name, asked=asked),
+        entrant=entrant(name, content).with_setting(setting),
+        stated=Manifest(name=name, asked=asked, tune=tune),
         snapshot=f"/cache/{name}",
         source=f"/public/{name}" if name == "shown" else f"/{name}",
         path=str(path),

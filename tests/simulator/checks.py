@@ -3,6 +3,7 @@
 import re
 from collections import Counter
 from pathlib import Path
+from typing import NamedTuple
 
 from arena.event.results import Counts, count_folder
 from arena.ratings.standings import table as table_by
@@ -48,10 +49,24 @@ def files_of(folder: Path, event, counting) -> dict:
     return found
 
 
+class Expected(NamedTuple):
+    """What a scenario comes to if nothing strikes."""
+
+    names: list[str]
+    """Of the folders of its events."""
+    files: list[dict]
+    answer: tuple | None
+    """Of a tuning."""
+
+
 def faults_of(world, played, expected, *, most_stderr: int) -> list[str]:
     """The promises that a finished scenario breaks."""
     wrong = []
-    for folder, wanted in zip(played.folders, expected, strict=True):
+    if (names := [folder.name for folder in played.folders]) != expected.names:
+        return [f"other events: {names}, not {expected.names}"]
+    if played.answer != expected.answer:
+        wrong.append(f"another answer: {_difference(expected.answer, played.answer)}")
+    for folder, wanted in zip(played.folders, expected.files, strict=True):
         try:
             event, counting = counted(folder)
             found = files_of(folder, event, counting)

@@ -339,7 +339,8 @@ class Disk:
 
     def _folder(self, path: Path) -> Folder:
         found = self._tree
-        for name in path.relative_to(self.root).parts:
+        beneath = str(path)[len(str(self.root)) + 1 :]
+        for name in beneath.split("/") if beneath else ():
             found = found.now[name]
         return found
 
@@ -399,7 +400,6 @@ class Disk:
         self.operation("make folder")
         if parents and path.parent != self.root and not path.parent.exists():
             self.make_folder(path.parent, parents=True, exist_ok=True)
-        new = not path.exists()
-        path.mkdir(exist_ok=exist_ok)
-        if new:
+        if not (exist_ok and path.is_dir()):
+            path.mkdir()
             self._folder(path.parent).change({path.name: Folder()})

@@ -28,7 +28,7 @@ from arena.event.session import Session, play
 from arena.model import STATED, Event, HostError, UserError, canonical
 from arena.store import DamagedError, is_results_folder, read_event, read_private, secret_of
 from arena.store.folder import write_atomically, write_event
-from tests.simulator import looks, wrong
+from tests.simulator import looks, tunings, wrong
 from tests.simulator.cluster import ADDRESS
 from tests.simulator.loop import KilledError
 
@@ -54,6 +54,7 @@ PLANS = {
     },
     "unseeded": {"bots": 4, "deals": 6, "series": 3, "seed": None},
     "few tables": {"bots": 5, "deals": 4, "series": 4, "seats": 3, "tables": 5},
+    **{name: {"bots": 4, "tuned": tuned} for name, tuned in tunings.PLANS.items()},
 }
 KINDS = {
     "plain": ("pairs", "tables", "four cards", "gauntlet", "race", "trial", "long", "single"),
@@ -65,6 +66,7 @@ LATER_KINDS = {
     "plain": ("trial of a name", "lame", "few tables", "unseeded"),
     "beacon": ("small",),
     "older": ("pairs", "race"),
+    "tuning": tuple(tunings.PLANS),
 }
 """Kinds and plans that came later: every fifth seed plays one of these."""
 SHARE_LATER = 5
@@ -76,8 +78,8 @@ PLACES = (f"tcp://{ADDRESS}", ADDRESS, "file", f"tls://{ADDRESS}", "local:2")
 class Scenario:
     kind: str
     """plain, prepared, beacon (prepared, its deals wait for a public value), shards (prepared,
-    played in parts, merged), epoch (a bot is added), or older (prepared by an arena of the first
-    rule, played by this one; a bot is added)."""
+    played in parts, merged), epoch (a bot is added), older (prepared by an arena of the first
+    rule, played by this one; a bot is added), or tuning (a bot's parameters, in several events)."""
     plan: str
     cluster: bool = False
 
@@ -163,12 +165,15 @@ class Played:
         self.mends = False
         """Whether the log has rotted when the event was over."""
         world.player = self
-        world.repairable = scenario.kind in {"plain", "prepared", "beacon"}
+        world.repairable = scenario.kind in {"plain", "prepared", "beacon", "tuning"}
         self._jobs = world.random.choice((1, 2, 2, 3, 4))
         plan = dict(PLANS[scenario.plan])
         bots = plan.pop("bots")
         names = FIELD[:bots] if isinstance(bots, int) else bots
         self._bots = [Path(name) for name in names]
+        self.tuned = plan.pop("tuned", None)
+        self.answer = None
+        """What a tuning has found."""
         self._skip = world.skips_broken = plan.pop("skip", False)
         self._options = EventOptions(luck=False, **{"seed": "simulated", **plan})
         self.folders = []
@@ -181,17 +186,18 @@ class Played:
             while self._world.faults.waits_for("over"):
                 self._world.count("over")
         if done and self.mends:
-            repair = functools.partial(resume_event, self._folder, repair=True)
+            repair = self._tune if self.tuned else self._resume
             done = self._to_the_end(
-                self._folder,
-                lambda: repair(session=self._session()),
-                over=lambda _: False,
-                again=True,
+                self._folder, lambda: repair(repair=True), over=_never, again=True
             )
         return done and not self._world.violations
 
     def _play_all(self) -> bool:
         kind = self._scenario.kind
+        if self.tuned:
+            done = self._to_the_end(self._folder, self._tune, over=_never, again=True)
+            self.folders = tunings.events_of(self._folder) if done else []
+            return done
         if kind in {"shards", "prepared", "beacon", "older"}:
             done = self._prepared()
         else:
@@ -253,6 +259,12 @@ class Played:
             self._world.broken(f"a comparison of {found.old.id} has no verdict")
         return found.outcome
 
+    def _tune(self, *, repair: bool = False) -> Outcome:
+        session = self._session()
+        found = tunings.go_on(self.tuned, self._folder, session, repair=repair or self._repair)
+        self.answer = tunings.answer_of(found)
+        return tunings.outcome_of(found, self._world)
+
     def _into(self) -> Outcome:
         return run_into(self._folder, [Path(NEWCOMER)], self._session(), seed="epoch")
 
@@ -277,7 +289,7 @@ class Played:
             self._world.disk.copy(first, part)
         for number, part in enumerate(self.parts, 1):
             begin = functools.partial(self._run_shard, part, f"{number}/{SHARDS}")
-            if not self._to_the_end(part, begin, over=lambda _: False):
+            if not self._to_the_end(part, begin, over=_never):
                 return False
         self.folders.append(self._folder)
         self.merged = self._to_the_end(
@@ -296,17 +308,14 @@ class Played:
         """Begin an event, and go on with it until it is over. `again`: by the same command."""
         world = self._world
         self._now = folder
-        repair = False
+        self._repair = False
         for _ in range(2 * len(world.faults.left) + 8):
             trouble = world.faults.trouble
-            if again or not _begun(folder):
-                command = begin
-            else:
-                command = functools.partial(self._resume, folder, repair=repair)
+            command = begin if again or not _begun(folder) else self._resume
             found = world.live(command)
             world.restore()
             trouble = world.faults.trouble - trouble
-            repair = isinstance(found, DamagedError)
+            self._repair = isinstance(found, DamagedError)
             if isinstance(found, Outcome):
                 if found.complete:
                     return True
@@ -325,9 +334,14 @@ class Played:
         return self._world
 
     @property
+    def whole(self) -> Path:
+        """The folder of a tuning."""
+        return self._folder
+
+    @property
     def now(self) -> Path:
         """The folder of what is played."""
-        return self._now
+        return tunings.begun(self._now) if self.tuned else self._now
 
     @property
     def computed(self) -> bool:
@@ -369,7 +383,9 @@ class Played:
 
     def look(self, how: str) -> None:
         """Somebody reads the event that is played."""
-        folder = self._now
+        if tunings.is_tuning(self._folder) and (what := tunings.look(self._folder)):
+            self._world.broken(what)
+        folder = self.now
         if not is_results_folder(folder) or not read_event(folder).sandbox:
             return
         if not read_event(folder).shard:
@@ -380,17 +396,19 @@ class Played:
         """Somebody gives a command that has to be refused, at a copy of the event."""
         if self.busy or self._world.rotten:
             return
-        if what := wrong.refuse(self, how, self._now):
+        if what := wrong.refuse(self, how, self.now):
             self._world.broken(what)
 
     def intrude(self, how: str) -> None:
         """Somebody gives a command that has to be refused, and must change nothing."""
-        folder = self._now
+        folder = self.now
         if not _begun(folder) or read_event(folder).finished:
             return
         before = self._content(folder)
         try:
-            if how == "begin":
+            if how == "begin" and self.tuned:
+                tunings.tune_bot(self.tuned.entry(), self._folder, self._session())
+            elif how == "begin":
                 with open_event(self.entry(folder), self._session()):
                     pass
             elif how == "add":
@@ -422,8 +440,8 @@ class Played:
         if not trouble:
             self._world.broken("play stopped, and nothing had struck")
 
-    def _resume(self, folder: Path, *, repair: bool) -> Outcome:
-        return resume_event(folder, self._session(), repair=repair)
+    def _resume(self, *, repair: bool = False) -> Outcome:
+        return resume_event(self._now, self._session(), repair=repair or self._repair)
 
     def _judge(self, error: BaseException, trouble: int) -> None:
         world = self._world
@@ -434,6 +452,10 @@ class Played:
             world.broken(f"{type(error).__name__}: {error}")
         elif not trouble and not world.rotten:
             world.broken(f"nothing has struck: {error}")
+
+
+def _never(_: Path) -> bool:
+    return False
 
 
 def _begun(folder: Path) -> bool:

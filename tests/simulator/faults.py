@@ -103,8 +103,8 @@ PEOPLE = (
 )
 # At the finished event.
 AFTERWARDS = (
-    Kind("wrong", ("over",), 1, WRONG, weight=8),
-    Kind("look", ("over",), 1, LOOKS),
+    Kind("wrong", ("over",), 1, WRONG, weight=3),
+    Kind("look", ("over",), 1, LOOKS, weight=2),
     Kind("rot afterwards", ("over",), 1, ("1", "3", "40", "gone")),
 )
 HARMLESS = {"look", "intrude", "wrong", "asks"}
@@ -120,7 +120,7 @@ def draw(seed: int, *, cluster: bool) -> tuple[Fault, ...]:
     drawn = _drawn(random_, kinds, random_.choice((1, 2, 2, 3, 4, 6, MOST)))
     people = random.Random(f"people {seed}")
     met = _drawn(people, PEOPLE, people.choice((0, 1, 2, 4)))
-    return (*drawn, *met, *_drawn(people, AFTERWARDS, 3))
+    return (*drawn, *met, *_drawn(people, AFTERWARDS, people.choice((0, 1, 2))))
 
 
 def _drawn(random_, kinds, number: int) -> list[Fault]:
@@ -153,11 +153,10 @@ class Faults:
 
     def count(self, place: str) -> list[Fault]:
         """One more thing has happened at a place: the faults that strike now."""
-        waiting = [fault for fault in self.left if fault.place == place]
-        if not waiting:
+        fault = next((fault for fault in self.left if fault.place == place), None)
+        if fault is None:
             return []
         now = self._since[place] = self._since.get(place, 0) + 1
-        fault = waiting[0]
         if fault.at > now:
             return []
         self._since[place] = 0

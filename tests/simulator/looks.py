@@ -106,11 +106,9 @@ def _search(played, folder: Path) -> Iterator[str]:
     )
     everything, limit = draw.random() < 0.5, draw.choice((None, 3))
     found = search_matches(folder, search, _quiet, everything=everything, limit=limit)
-    counts = Counts(folder)
     wanted = [
         (record, counted)
-        for record in read_records(folder)
-        for counted in [counts.takes(record_key(record))]
+        for record, counted in _all(folder)
         if (everything or counted) and search.wants(record)
     ]
     if found.matches != len(wanted):
@@ -119,6 +117,16 @@ def _search(played, folder: Path) -> Iterator[str]:
         wanted.sort(key=lambda each: (search.place(each[0]), each[0].id, each[0].attempt))
     if list(found.records) != wanted[:limit]:
         yield f"{search} shows other matches"
+    first = search_matches(folder, Search(), _quiet, limit=2)
+    every = [record for record, counted in _all(folder) if counted]
+    if first.matches != len(every) or [record for record, _ in first.records] != every[:2]:
+        yield "a search for nothing doesn't show the first matches"
+
+
+def _all(folder: Path) -> list:
+    """The records of an event, each with whether it counts."""
+    counts = Counts(folder)
+    return [(record, counts.takes(record_key(record))) for record in read_records(folder)]
 
 
 def _prefix(played, folder: Path) -> Iterator[str]:
@@ -140,9 +148,14 @@ def _prefix(played, folder: Path) -> Iterator[str]:
         yield from _refused(lambda: records_of(folder, prefix, _quiet), "may be any of these")
     find = records_of
     yield from _refused(lambda: find(folder, f"{wanted}x", _quiet), "there is no match")
-    attempts = (77, None)
-    call = record_of_attempt
-    yield from _refused(lambda: call(folder, wanted, attempts[0], _quiet), "has no attempt 77")
+    call, count = record_of_attempt, counted_record
+    yield from _refused(lambda: call(folder, wanted, 77, _quiet), "has no attempt 77")
+    for record, counted in _all(folder):
+        if record.id == wanted:
+            if count(folder, wanted, _quiet, attempt=record.attempt) != record:
+                yield f"attempt {record.attempt} of {wanted} is another"
+            if counted and count(folder, wanted, _quiet) != record:
+                yield f"another attempt at {wanted} counts"
 
 
 def _counted(played, folder: Path) -> Iterator[str]:

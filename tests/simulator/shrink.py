@@ -8,14 +8,14 @@ from tests.simulator.simulate import Run, simulate
 MOST = 300
 
 
-def shrink(run: Run, *, computed: bool = False) -> Run:
+def shrink(run: Run) -> Run:
     """The run of the shortest list of faults that was found to fail."""
     best, tries = run, 0
 
     def fails(drawn) -> bool:
         nonlocal best, tries
         tries += 1
-        found = simulate(run.seed, tuple(drawn), found=run.scenario, computed=computed)
+        found = simulate(run.seed, tuple(drawn), found=run.scenario, computed=run.computed)
         if found.violations:
             best = found
         return bool(found.violations)

@@ -14,15 +14,15 @@ FAULT = Fault("kill parent", "tick", 3)
 def seeds(monkeypatch):
     """Seeds that are not simulated: number 3 breaks a promise."""
 
-    def simulate(seed, drawn=None, *, found=None, computed=False):
-        del drawn, found, computed
+    def simulate(seed, drawn=None, *, found=None, computed=None):
+        del drawn, found
         broken = ["it is lost"] if seed == 3 else []
-        run = Run(seed, SCENARIOS[0], [FAULT], [FAULT], broken)
+        run = Run(seed, SCENARIOS[0], [FAULT], bool(computed), [FAULT], broken)
         run.matches, run.lives, run.seconds = 10, 2, 86_400
         return run
 
     monkeypatch.setattr(command, "simulate", simulate)
-    monkeypatch.setattr(command, "shrink", lambda run, **_: run)
+    monkeypatch.setattr(command, "shrink", lambda run: run)
     monkeypatch.setattr(command, "MOST_MB", 1_000_000)  # other tests have left much behind
 
     def run(*words: str) -> int:
@@ -37,7 +37,7 @@ def test_a_run_ends_with_its_figures(seeds, capsys):
     lines = capsys.readouterr().out.splitlines()
     assert lines[0] == "struck: kill parent 3"
     assert lines[1].startswith("3.0 days of virtual time; the last seed is 2; a worker held ")
-    assert lines[2].startswith("3 seeds, 30 matches, 3 faults, 6 lives in ")
+    assert lines[2].startswith("3 seeds, 30 recorded and 0 computed matches, 3 faults, 6 lives in ")
     assert lines[2].endswith(" MB: 0 broke a promise")
 
 
@@ -46,7 +46,7 @@ def test_a_broken_promise_is_printed_with_its_faults_and_ends_the_run(seeds, cap
     out = capsys.readouterr().out
     assert "  fault: kill parent at tick 3\n  BROKEN: it is lost\n" in out
     assert "  again: python -m tests.simulator --seed 3\n" in out
-    assert out.endswith("4 seeds, 40 matches, 4 faults, 8 lives in 0 s, "
+    assert out.endswith("4 seeds, 40 recorded and 0 computed matches, 4 faults, 8 lives in 0 s, "
                         f"{_memory(out)} MB: 1 broke a promise\nfailed: 3\n")  # fmt: skip
 
 

@@ -20,7 +20,7 @@ SMALL = Scenario("plain", "small")
 @pytest.mark.parametrize("first", range(0, 100, 10))
 def test_a_hundred_seeds_keep_every_promise(first):
     for seed in range(first, first + 10):
-        run = simulate(seed)
+        run = simulate(seed, computed=False)
         assert not run.violations, str(run)
 
 

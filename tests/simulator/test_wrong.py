@@ -22,6 +22,7 @@ MEETINGS = {
     "lit": (Scenario("beacon", "small"), "life", (Fault("kill parent", "tick", 2),)),
     "epoch": (Scenario("epoch", "four cards"), "over", ()),
     "shards": (Scenario("shards", "pairs"), "over", ()),
+    "tuning": (Scenario("tuning", "tuning"), "over", ()),
 }
 
 

@@ -7,6 +7,7 @@ in the copy or beside it, and nothing may stay open. The event itself goes on af
 commands of its scenario.
 """
 
+import os
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -17,11 +18,18 @@ import msgspec
 from arena.event.add_bots import run_into
 from arena.event.compare import compare_bots
 from arena.event.merge import merge_shards
-from arena.event.options import ClusterOptions, EventOptions, RunOptions, TrialOptions
+from arena.event.options import (
+    ClusterOptions,
+    EventOptions,
+    RunOptions,
+    TrialOptions,
+    TuneOptions,
+)
 from arena.event.prepare import Entry, forecast_event, open_event, prepare_event
 from arena.event.rerate import RateOptions, rate_events
 from arena.event.results import count_folder, table_of
 from arena.event.resume import resume_event, run_prepared
+from arena.event.tune import TuneEntry, resume_tuning, tune_bot
 from arena.executors.cluster import connected
 from arena.model import Limits, UserError
 from arena.store import read_private
@@ -36,7 +44,7 @@ FIELD = [Path("ann"), Path("cid")]
 
 class Case(NamedTuple):
     when: str
-    """fresh: always; else what the folder is: begun, prepared, over, epoch, shards."""
+    """fresh: always; else what the folder is: begun, prepared, over, epoch, shards, tuning."""
     damage: Callable[[Path], object] | None
     command: Callable
     """Called with the scenario on its way, and the folder."""
@@ -305,6 +313,28 @@ def compare(*names: str, **trial):
     return command
 
 
+def tune(*names: str, **options):
+    """Tune the first of these bots against the others."""
+
+    def command(played, folder: Path):
+        del folder
+        bot, *panel = map(Path, names)
+        asked = TuneOptions(**options)
+        entry = TuneEntry(bot, panel, EventOptions(luck=False, seed="x"), asked, TrialOptions())
+        with played.fresh() as place:
+            return tune_bot(entry, place, played.session())
+
+    return command
+
+
+def tune_there(played, folder: Path):
+    return tune_bot(played.tuned.entry(), folder, played.session())
+
+
+def tune_on(played, folder: Path):
+    return resume_tuning(folder, played.session())
+
+
 def merge(choose, *, name="merged-again") -> Callable:
     """Shards that are chosen among the parts; the first is the damaged copy."""
 
@@ -338,6 +368,7 @@ def _here(parts, _):
 
 _EVENT = "event.json"
 _PRIVATE = "private.json"
+_TUNING = "tuning.json"
 _NO_FIT = "don't fit the commitment"
 CASES = {
     # what isn't an event's folder
@@ -592,6 +623,33 @@ CASES = {
     "compare within too little": Case(
         "fresh", None, compare("ann", "cid", budget=3), "3 matches are too few"
     ),
+    # tunings
+    "tune a crowd": Case("fresh", None, tune("crowd"), "is not one bot"),
+    "tune what is gone": Case("fresh", None, tune("knob", "gone"), "there is no such path"),
+    "tune what has no parameters": Case("fresh", None, tune("ann"), "names no parameters"),
+    "tune from odd parameters": Case("fresh", None, tune("knob:risk=99"), "is not between 0 and 9"),
+    "tune against itself": Case(
+        "fresh", None, tune("knob", "knob:risk=1"), "its settings meet the bot anyway"
+    ),
+    "tune within too little": Case("fresh", None, tune("knob", budget=3), "fewer --stages"),
+    "tune in no stages": Case("fresh", None, tune("knob", stages=0), "--stages 0: choose"),
+    "tune what is tuned": Case("tuning", None, tune_there, "holds a tuning; go on"),
+    "table of a tuning": Case("tuning", None, table, "a tuning; name one of its events"),
+    "begin where one is tuned": Case("tuning", None, begin, "holds a tuning; go on"),
+    "tuning lost": Case("tuning", replaced(_TUNING, None), tune_on, "can't be read"),
+    "tuning rotten": Case("tuning", replaced(_TUNING, _rotten_line), tune_on, "damaged, or of a"),
+    "tuning of another start": Case(
+        "tuning",
+        replaced(_TUNING, lambda asked: re.sub(rb'"start":{.*?}', b'"start":{"risk":"8"}', asked)),
+        tune_on,
+        "its bots are not those that follow",
+    ),
+    "tuning with a rotten log": Case(
+        "tuning",
+        lambda f: replaced(LOG, _rotten_line)(f / "stage-01"),
+        tune_on,
+        r"stage-01/.*line 1 .byte 0. is damaged",
+    ),
     # clusters
     "cluster beyond": Case("fresh", None, on_cluster("tcp://10.0.0.1:8786"), "plain TCP beyond"),
     "cluster nowhere": Case("fresh", None, on_cluster("nowhere"), "nor a scheduler's file"),
@@ -628,11 +686,13 @@ WRONG = tuple(CASES)
 
 
 def _met(played, folder: Path) -> Iterator[str]:
-    """What a folder is: the words by which cases say when they can be met."""
+    """What a folder is: the words by which cases say when they can be met, the closest last."""
     yield "fresh"
     event = played.event_of(folder)
     if played.merged:
         yield "shards"
+    elif played.tuned and played.answer:
+        yield "tuning"
     elif event is None:
         return
     elif not event.sandbox:
@@ -658,13 +718,12 @@ def _midway(folder: Path) -> bool:
 
 def refuse(played, how: str, folder: Path) -> str:
     """Give the command to a copy of the folder; what is wrong with how it was refused."""
-    disk, met = played.world.disk, set(_met(played, folder))
+    disk, met = played.world.disk, list(_met(played, folder))
     if CASES[how].when not in met:
-        own = met - {"fresh"} or met
-        fits = [name for name, case in CASES.items() if case.when in own]
+        fits = [name for name, case in CASES.items() if case.when == met[-1]]
         how = fits[WRONG.index(how) % len(fits)]
     case = CASES[how]
-    source = played.parts[0] if case.when == "shards" else folder
+    source = {"shards": played.parts[:1], "tuning": [played.whole]}.get(case.when, [folder])[0]
     copy = disk.root / "copy"
     if case.when != "fresh":
         disk.copy(source, copy)
@@ -682,7 +741,7 @@ def refuse(played, how: str, folder: Path) -> str:
             return f"{how}: its line is {text!r}"
         if (after := _content(disk.root)) != before:
             names = {path for path in before.keys() | after if before.get(path) != after.get(path)}
-            return f"{how}: refused, but changed: {sorted(map(str, names))}"
+            return f"{how}: refused, but changed: {sorted(names)}"
         return ""
     finally:
         played.found_bots()
@@ -691,10 +750,14 @@ def refuse(played, how: str, folder: Path) -> str:
     return f"{how}: not refused"
 
 
-def _content(root: Path) -> dict:
+def _content(root: Path | str) -> dict:
     """All files but locks, which even a command that is refused may take, and derived indexes."""
-    return {
-        path: path.read_bytes() if path.is_file() and not path.is_symlink() else b""
-        for path in root.rglob("*")
-        if path.name not in {"lock", INDEX}
-    }
+    found = {}
+    with os.scandir(root) as entries:
+        for entry in entries:
+            if entry.is_dir(follow_symlinks=False):
+                found |= {entry.path: b"", **_content(entry.path)}
+            elif entry.name not in {"lock", INDEX}:
+                plain = entry.is_file(follow_symlinks=False)
+                found[entry.path] = Path(entry.path).read_bytes() if plain else b""
+    return found
