@@ -28,11 +28,19 @@ import hypothesis
 import pytest
 
 ROOT = Path(__file__).parent.parent
-PATHS = {"in_process": "engine/in_process", "replay": "replay/[ms][ot]"}  # moves and steps are pure
-ROOMS = """audit deals formats games in_process luck model ratings referee replay reports schedule
-    validate wire"""
+PATHS = {
+    "in_process": "engine/in_process",
+    "parameters": "model/parameters",
+    "replay": "replay/[ms][ot]",  # moves and steps are pure
+    "waits": "audit/waits",
+}
+ROOMS = """audit deals formats games in_process luck model parameters ratings referee regret replay
+    reports schedule tuner validate waits wire"""
 TESTS = {
     "in_process": ["tests/engine/test_in_process.py"],
+    "parameters": ["tests/tuner/test_parameters.py"],
+    "regret": ["tests/regret/test_regret.py"],
+    "waits": ["tests/audit"],
     # Not those of commands and terminals, which take half a minute.
     "replay": [
         *(f"tests/replay/test_{name}.py" for name in ("unfolding", "moments", "finding")),

@@ -1,5 +1,6 @@
 """What has to hold after a run: nothing is lost or counts twice, and all follows from the log."""
 
+import itertools
 import re
 from collections import Counter
 from pathlib import Path
@@ -16,6 +17,7 @@ from arena.store import (
     records_of_series,
 )
 
+_AROUND = 60
 _SPEED = re.compile(r'(speed"?:? )\d+')
 
 
@@ -108,9 +110,13 @@ def _log_faults(folder: Path, draw) -> list[str]:
 
 
 def _difference(wanted, found) -> str:
-    """The first lines that differ."""
-    one, other = (str(text).splitlines() for text in (wanted, found))
+    """The first lines that differ, around their difference."""
+    texts = (each.decode() if isinstance(each, bytes) else str(each) for each in (wanted, found))
+    one, other = (text.splitlines() for text in texts)
     for before, after in zip(one, other, strict=False):
         if before != after:
-            return f"{before!r} has become {after!r}"
+            each = enumerate(itertools.zip_longest(before, after))
+            at = max(0, next(at for at, (a, b) in each if a != b) - _AROUND)
+            there = slice(at, at + 3 * _AROUND)
+            return f"{before[there]!r} has become {after[there]!r}"
     return f"{len(one)} lines have become {len(other)}"

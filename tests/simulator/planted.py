@@ -118,6 +118,22 @@ HISTORY = (
         "        store.forget()\n        table = self.publish()\n        remove_from_event(event.entrants, store.folder)\n",
         4,
     ),
+    Defect(
+        "stage-unconcluded",
+        "A stage of a tuning whose command was killed before it wrote the tables is taken for over.",
+        "arena/event/tune.py",
+        "            if event.finished and not self._repair and read_private(place) is None:\n",
+        "            if event.finished and not self._repair:\n",
+        None,
+    ),
+    Defect(
+        "tuning-name",
+        "The name of a tuning's folder isn't durable, so a power cut loses stages that were played.",
+        "arena/store/folder.py",
+        "    created.append(folder)\n    files.sync_folder(folder.parent)\n",
+        "    created.append(folder)\n",
+        None,
+    ),
 )
 NEW = (
     Defect(
@@ -246,6 +262,26 @@ NEW = (
             "        return table"
         ),
         4,
+    ),
+    Defect(
+        "budget-spent-twice",
+        "A tuning that goes on takes the stages that are over off its budget once more, so those that are left have fewer deals than undisturbed, and another setting comes out best.",
+        "arena/event/tune.py",
+        "        self.deals = asked.tune.budget // self.least",
+        (
+            "        over = sum((each / 'table.json').is_file() for each in folder.glob('stage-*'))\n"
+            "        share = (asked.tune.stages - over) / asked.tune.stages\n"
+            "        self.deals = max(1, round(asked.tune.budget * share) // self.least)"
+        ),
+        None,
+    ),
+    Defect(
+        "search-as-it-came",
+        "A sorted search shows matches of the same margin in the order of the log, which is that in which they happened to end, and not by their ids.",
+        "arena/event/search.py",
+        "        return search.place(found[0]), found[0].id, found[0].attempt",
+        '        return search.place(found[0]), "", 0',
+        None,
     ),
 )
 DEFECTS = {defect.name: defect for defect in (*HISTORY, *NEW)}
