@@ -122,37 +122,6 @@ def playing(workers):
 
 
 @pytest.mark.long("clusters")
-def test_workers_that_had_nothing_to_play_for_long_lose_no_series(
-    arena, bot, cluster, comparable, running, tmp_path
-):
-    """They have forgotten the event, and are asked one after another when the one that plays dies:
-    its series is void once, and not for each of them.
-    """
-    (tmp_path / "idle.py").write_text(
-        "from arena.executors import dask_tasks\ndask_tasks.IDLE_S = 0.5\n"
-    )
-    field = [bot("ann"), bot("bob", "slow", 1)]
-    flags = [*GOLF, "--deals", 1, "--series", 1, "--seed", "s"]
-    arena("run", *field, *flags, "--jobs", 1, "--out", "one")
-    cluster.begin()
-    workers = [cluster.add("--preload", tmp_path / "idle.py") for _ in range(3)]
-    for worker in workers:
-        cluster.joined(worker)
-    process = running(
-        "run", *field, *flags, "--on", "dask", cluster.file, "--no-pin", "--out", "two"
-    )
-    until(process, "start")
-    while not (found := playing(workers)):
-        time.sleep(0.05)
-    time.sleep(2)
-    found[0].kill()
-    stdout, stderr = process.communicate(timeout=WAIT_S)
-    assert 0 == process.returncode, stderr
-    assert 1 == stdout.count('"event":"void"')
-    assert comparable("one") == comparable("two")
-
-
-@pytest.mark.long("clusters")
 def test_workers_of_one_machine_with_a_cache_each_both_get_the_bots(
     arena, bot, cluster, running, tmp_path
 ):

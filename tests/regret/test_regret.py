@@ -107,6 +107,22 @@ def test_every_decision_of_every_seat_has_a_regret_that_is_never_below_zero(name
     assert sum(each.regret for each in found) > 0
 
 
+@pytest.mark.parametrize(
+    ("name", "seats", "thousandths"),
+    [
+        ("play-nine", 2, 150_754_744),
+        ("play-nine", 5, 584_053_207),
+        ("four-card-golf", 2, 3_039_930),
+        ("four-card-golf", 5, 13_096_459),
+    ],
+)
+def test_a_version_of_a_judge_finds_the_same_regrets(name, seats, thousandths):
+    """Of every decision, weighed by its number."""
+    record, told = played(name, seats)
+    found = decisions(record, **told)
+    assert sum(number * each.regret for number, each in enumerate(found, 1)) == thousandths
+
+
 @pytest.mark.parametrize("name", list(GAMES))
 def test_the_best_moves_have_no_regret(name):
     """A player that follows the judge loses nothing by its opinion."""

@@ -45,8 +45,8 @@ def _text_key(report, table):
     return report.render, _encode(table)
 
 
-def _fit_key(entrants, pairs, *, seats, settings):
-    return _encode((entrants, [*pairs.items()], seats, settings))
+def _fit_key(entrants, pairs, *, wider, **options):
+    return _encode((entrants, [*pairs.items()], [*wider.items()], options))
 
 
 FUNCTIONS = (

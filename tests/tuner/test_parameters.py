@@ -49,6 +49,15 @@ def test_places_and_values_agree(parameter, place):
     assert abs(parameter.place(text) - min(1, max(0, place))) <= (0.08 if parameter.whole else 0.01)
 
 
+def test_values_have_three_digits_or_so():
+    """What a range tells apart, of the value itself where the scale is logarithmic; a version of a
+    setting, and so its entrant, is the same in every arena.
+    """
+    wide = Parameter(name="x", low=-5, high=5, default=0)
+    assert (RISK.at(0.51), DEPTH.at(0.6), STEP.at(0.5)) == ("1.775", "5", "0.0316")
+    assert (wide.at(0.45678), wide.at(0.5)) == ("-0.43", "0")
+
+
 def test_ends_are_reached_exactly():
     """Rounding leads to no value outside of a range whose ends have many digits."""
     odd = Parameter(name="x", low=0.1234, high=0.98765, default=0.5)
@@ -99,7 +108,8 @@ def test_long_settings_are_shortened():
     one, two = (setting_version("1" * 40, each, 40) for each in values)
     assert one != two
     assert len(one) == len(two) == 40
-    assert setting_version("1", {"w": "1e+06"}, 40) == "1-w_1e06"
+    assert one == "1" * 31 + "-9f949c1a"
+    assert setting_version("1", {"w": "1e+06"}, 8) == "1-w_1e06"
 
 
 def event_of(entrant):

@@ -70,6 +70,30 @@ def test_the_same_seed_gives_the_same_settings():
     assert one[0].settings != other[0].settings
 
 
+def test_every_version_tries_the_same_settings():
+    """A tuning is verified, and goes on, by whichever arena comes later."""
+    search, before = searched(3)
+    settings = [[" ".join(each.values()) for each in stage.settings.values()] for stage in before]
+    assert settings[0][:5] == ["1 0.1 2", "1.412 0.0326 3", "0.588 0.307 1", "0.22 0.548 2",
+                               "1.78 0.0182 2"]  # fmt: skip
+    assert settings[1][:3] == ["1.942 0.013 5", "2.695 0.0301 7", "1.189 0.0056 3"]
+    assert settings[2][:3] == ["1.992 0.00986 7", "2.585 0.00846 7", "1.398 0.0115 6"]
+    assert search.best() == {"risk": "1.999", "step": "0.01", "depth": "7"}
+    assert [(each.likely, each.flat) for each in search.optima(0.5)] == [
+        (("1.96", "2.032"), ("1.724", "2.275")),
+        (("0.00883", "0.0114"), ("0.0046", "0.0217")),
+        (("7", "7"), ("6", "8")),
+    ]
+
+
+def test_a_bot_with_many_parameters_has_at_most_eight_pairs():
+    """Four to eight, one for each parameter in between."""
+    for many, settings in ((1, 9), (6, 13), (8, 17), (12, 17)):
+        every = [Parameter(name=f"p{n}", low=0.0, high=1.0, default=0.5) for n in range(many)]
+        search = ParameterSearch(every, {each.name: "0.5" for each in every}, seed="a", stages=2)
+        assert search.settings == settings
+
+
 def test_an_optimum_says_how_much_it_matters():
     """Of a parameter without effect all values do; of one with effect those near the best."""
 
