@@ -23,7 +23,7 @@
 
 using namespace four;
 
-constexpr int HOLES = 9, LEADS = 3, MOST = SUMS - 1, ENOUGH = 30;
+constexpr int HOLES = 9, LEADS = 3, MOST = SUMS - 1, ENOUGH = 20;
 constexpr int AT_MOST = SYMBOLS, NO_SUM = CARDS + 1, HAND = 32;
 static const Hands hands;
 
@@ -340,7 +340,7 @@ static double seeing(const float* cost)
         }
         int me = hands.find({{card[0], card[1], UNKNOWN, UNKNOWN}});
         int like = answer.group_of({{card[2], card[3], UNKNOWN, UNKNOWN}});
-        sum += chance * (answer.moved(me, like, card[4]) + answer.to_move(me, like, card[4]));
+        sum += chance * (answer.moved(me, like, card[4]).mean + answer.to_move(me, like, card[4]).mean);
     }
     return sum;
 }

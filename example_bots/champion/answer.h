@@ -3,7 +3,7 @@
 // Who plays like greedy or matcher can be calculated: value iteration over my hand, the other's and
 // the discard, as if the pack had no end and I saw what the other knows of its own cards. The chances
 // of its hands, which I do know, weigh these values. Hands of the other that are alike (as many
-// unseen cards, the same worst one, about the same sum) count as one: a tenth of a second will do.
+// unseen cards, the same worst one, about the same sum) count as one: a sixth of a second will do.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -15,7 +15,7 @@
 
 namespace four {
 
-constexpr int HANDS = 1365, SWEEPS = 15;
+constexpr int HANDS = 1365, SWEEPS = 8;
 constexpr int SUMS = CARDS * (POINTS - 1) + 1, SCORES = (CARDS + 1) * SUMS;
 
 // All hands, cards sorted; what becomes of each when a card is replaced.
@@ -59,6 +59,19 @@ struct Hands {
     }
 };
 
+// What a hole is expected to cost, and the mean of its square: how much luck is left in it.
+struct Cost {
+    float mean, square;
+
+    bool operator<(const Cost& it) const { return mean < it.mean; }
+    void operator+=(const Cost& it) { mean += it.mean, square += it.square; }
+};
+
+inline Cost operator*(float chance, const Cost& it)
+{
+    return {chance * it.mean, chance * it.square};
+}
+
 // A hole against a player of that kind. `cost` is what it costs to end that many strokes above the
 // other, from -40 on; `exact`: no hands count as one.
 class Answer {
@@ -68,15 +81,19 @@ public:
         group(exact);
         score(cost);
         size_t size = likes.size() * POINTS * HANDS;
-        theirs.assign(size, cost[2 * (SUMS - 1)]);
-        mine = theirs;
+        mine.resize(size);
+        for (int like = 0; like < (int)likes.size(); like++)  // a guess: it ends as it is
+            for (int top = 0; top < POINTS; top++)
+                for (int me = 0; me < HANDS; me++)
+                    mine[at(like, top) + (size_t)me] =
+                        ends[hands.score[me]][hands.score[likes[like]]];
+        theirs = mine;
         close();
-        for (int i = 0; i < sweeps; i++) {
-            for (int like = 0; like < (int)likes.size(); like++)
+        for (int i = 0; i < sweeps; i++)
+            for (int like = 0; like < (int)likes.size(); like++) {  // mostly leads to earlier ones
                 their_turn(like);
-            for (int like = 0; like < (int)likes.size(); like++)
                 my_turn(like);
-        }
+            }
     }
 
     int groups() const { return (int)likes.size(); }
@@ -87,17 +104,27 @@ public:
                             (uint8_t)cards[3]}});
     }
 
+    // What it costs to knock; the other moves once more.
+    Cost knocked(int me, int like, int top) const
+    {
+        Cost sum = {};
+        each_turn(likes[like], top, [&](int hand, int, float chance) {
+            sum += chance * ends[hands.score[me]][hands.score[hand]];
+        });
+        return sum;
+    }
+
     // What it is worth to have moved, and to be about to.
-    float moved(int me, int like, int top) const { return theirs[at(like, top) + (size_t)me]; }
-    float to_move(int me, int like, int top) const { return mine[at(like, top) + (size_t)me]; }
+    const Cost& moved(int me, int like, int top) const { return theirs[at(like, top) + (size_t)me]; }
+    const Cost& to_move(int me, int like, int top) const { return mine[at(like, top) + (size_t)me]; }
 
 private:
     const Hands hands;
     int kind;
     std::vector<int> likes;  // by group a hand that stands for it
     int group_at[HANDS];
-    float ends[SCORES][SCORES];        // the cost of scores, mine first
-    std::vector<float> mine, theirs;   // by group, discard and my hand: with the turn mine, its
+    Cost ends[SCORES][SCORES];        // of scores, mine first
+    std::vector<Cost> mine, theirs;   // by group, discard and my hand: with the turn mine, its
 
     static size_t at(int like, int top) { return ((size_t)like * POINTS + (size_t)top) * HANDS; }
 
@@ -122,7 +149,8 @@ private:
 
     void score(const float* cost)
     {
-        static float chance[CARDS + 1][SUMS], known[SCORES][SUMS];  // unseen cards; against a sum
+        static float chance[CARDS + 1][SUMS];  // unseen cards
+        static Cost known[SCORES][SUMS];       // against a sum
         chance[0][0] = 1;
         for (int unseen = 1; unseen <= CARDS; unseen++)
             for (int sum = 0; sum < SUMS; sum++) {
@@ -132,14 +160,15 @@ private:
             }
         for (int me = 0; me < SCORES; me++)
             for (int sum = 0; sum < SUMS; sum++) {
-                known[me][sum] = 0;
-                for (int more = 0; me % SUMS + more < SUMS; more++)
-                    known[me][sum] += chance[me / SUMS][more]
-                                      * cost[SUMS - 1 + me % SUMS + more - sum];
+                known[me][sum] = {};
+                for (int more = 0; me % SUMS + more < SUMS; more++) {
+                    float end = cost[SUMS - 1 + me % SUMS + more - sum];
+                    known[me][sum] += chance[me / SUMS][more] * Cost{end, end * end};
+                }
             }
         for (int me = 0; me < SCORES; me++)
             for (int other = 0; other < SCORES; other++) {
-                ends[me][other] = 0;
+                ends[me][other] = {};
                 for (int more = 0; other % SUMS + more < SUMS; more++)
                     ends[me][other] += chance[other / SUMS][more]
                                        * known[me][other % SUMS + more];
@@ -156,9 +185,9 @@ private:
                 continue;
             int other = hands.score[likes[like]];
             for (int me = 0; me < HANDS; me++) {
-                float placed[POINTS], draws = 0;
+                Cost placed[POINTS], draws = {};
                 for (int card = 0; card < POINTS; card++) {
-                    placed[card] = NEVER;
+                    placed[card] = {NEVER, 0};
                     for (int place = 0; place < CARDS; place++) {
                         int then = hands.score[hands.replaced[me][place][card]];
                         placed[card] = std::min(placed[card], ends[then][other]);
@@ -201,7 +230,7 @@ private:
         if (knocking(hand))
             return;
         for (int top = 0; top < POINTS; top++) {
-            float* to = &theirs[at(like, top)];
+            Cost* to = &theirs[at(like, top)];
             bool draws = !takes(kind, hand.card[hand.worst()], top);
             if (draws && drawing >= 0) {
                 std::copy_n(&theirs[at(like, drawing)], HANDS, to);
@@ -209,9 +238,9 @@ private:
             }
             if (draws)
                 drawing = top;
-            std::fill_n(to, HANDS, 0.0f);
+            std::fill_n(to, HANDS, Cost{});
             each_turn(other, top, [&](int then, int out, float chance) {
-                const float* from = &mine[at(group_at[then], out)];
+                const Cost* from = &mine[at(group_at[then], out)];
                 for (int me = 0; me < HANDS; me++)
                     to[me] += chance * from[me];
             });
@@ -220,8 +249,8 @@ private:
 
     void my_turn(int like)
     {
-        float unseen[HANDS] = {}, knock[POINTS][SCORES] = {};  // an unseen card is discarded
-        const float* after[SYMBOLS];
+        Cost unseen[HANDS] = {}, knock[POINTS][SCORES] = {};  // an unseen card is discarded
+        const Cost* after[SYMBOLS];
         for (int top = 0; top < POINTS; top++) {
             after[top] = &theirs[at(like, top)];
             for (int me = 0; me < HANDS; me++)
@@ -230,9 +259,9 @@ private:
         }
         after[UNKNOWN] = unseen;
         for (int me = 0; me < HANDS; me++) {
-            float placed[POINTS], draws = 0;
+            Cost placed[POINTS], draws = {};
             for (int card = 0; card < POINTS; card++) {
-                placed[card] = NEVER;
+                placed[card] = {NEVER, 0};
                 for (int place = 0; place < CARDS; place++) {
                     int out = hands.hand[me].card[place];
                     placed[card] = std::min(placed[card],
@@ -247,7 +276,7 @@ private:
     }
 
     // The cost of a knock by my score: the other moves once more.
-    void last_turn(int other, int top, float* cost) const
+    void last_turn(int other, int top, Cost* cost) const
     {
         float then[SCORES] = {};
         each_turn(other, top,

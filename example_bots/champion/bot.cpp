@@ -8,8 +8,8 @@
 // four-card-golf (four.h). From each move of the others it infers which hands they may hold, by how
 // greedy, matcher and an unknown player would have moved, and which of these they are; that is
 // remembered through a match. A network values positions by that; knocking is computed. A single
-// opponent that is known as greedy or matcher gets the best answer to that kind (answer.h). On a last
-// turn it lowers its expected sum.
+// opponent that is known as greedy or matcher gets the best answer to that kind (answer.h), played for
+// the match: by the score and the holes to come. On a last turn it lowers its expected sum.
 //
 // There is no chance in it: the same lines get the same answers. bench/train_champion makes the
 // networks.
@@ -31,7 +31,7 @@ using json::NONE;
 using json::number;
 using json::numbers;
 
-constexpr int LINE = 1 << 16, SEATS = 8, PACK = 108;
+constexpr int LINE = 1 << 16, SEATS = 8, PACK = 108, HOLES = 9;
 
 auto nine_net = std::make_unique<nine::Network>();
 auto four_net = std::make_unique<four::Network>();
@@ -136,9 +136,10 @@ void see(const char* events, int me, int seats)
     }
 }
 
-std::string four_card_golf(const char* view, const char* events)
+std::string four_card_golf(const char* view, const char* line)
 {
     four::View it = {};
+    int hole = number(field(line, "hole")), totals[SEATS] = {};
     int seat = number(field(view, "seat")), others[SEATS], turns[SEATS], pile[PACK];
     int seats = numbers(field(view, "turns"), turns, SEATS);
     int on_pile = numbers(field(view, "pile"), pile, PACK);
@@ -150,7 +151,12 @@ std::string four_card_golf(const char* view, const char* events)
             belief.deal();
         four_top = points(pile[0]);
     }
-    see(events, seat, seats);
+    see(field(line, "events"), seat, seats);
+    numbers(field(line, "totals"), totals, SEATS);
+    if (hole <= HOLES) {  // else a playoff: the hole decides
+        it.holes = HOLES - hole;
+        it.behind = totals[seat] - totals[it.others ? others[0] : seat];
+    }
     for (int card = 0; card < four::POINTS; card++)
         it.unseen[card] = (card == 10 ? 12 : 4) * (seats > 4 ? 2 : 1);
     int row = 0;
@@ -199,7 +205,7 @@ void act(const char* line)
     const char *view = field(line, "view"), *turn = field(line, "turn");
     if (!view || !turn)
         return;
-    std::string move = field(view, "known") ? four_card_golf(view, field(line, "events"))
+    std::string move = field(view, "known") ? four_card_golf(view, line)
                                             : play_nine(view);
     // The turn's text is copied as it stands between its quotes.
     std::printf("{\"turn\":%.*s,\"move\":\"%s\"}\n", (int)(json::past(turn) - turn), turn,

@@ -7,9 +7,11 @@
 //
 // A position after a move is worth, in strokes that the mover ends above the other,
 // E(mine) - E(other) + the network's opinion; a knock is computed. The mean over the opponents. Once a
-// single opponent is known as greedy or matcher, the best answer to it (answer.h) is worth more.
+// single opponent is known as greedy or matcher, the best answer to it (answer.h) says what a
+// position is worth, and how much luck is left in it: so it is the match that is played for.
 #pragma once
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <vector>
 
@@ -182,6 +184,7 @@ struct View {
     int stock[POINTS];                // may be drawn, or lie where recycled
     int top;
     bool ended;
+    int behind, holes;  // strokes of the match behind the only opponent; holes after this one
 };
 
 // A belief weighed by the cards that are unseen: what the network is told of it.
@@ -262,6 +265,8 @@ struct Summary {
 
 constexpr float SURE = 0.8f, RARE = 1e-4f;  // chances: of a kind of player, of a group of hands
 constexpr float FLATTERED = 0.2f;  // strokes by which an answer, all-seeing, flatters who waits
+constexpr float A_HOLE = 0.9f, LUCK = 41;  // what an answer wins in a hole to come; its variance
+constexpr float STROKE = 1;  // counts as a chance of so many in 100 to win, whatever the lead
 
 struct Outlook {
     const Network& net;
@@ -364,14 +369,24 @@ struct Outlook {
         return value_of(cards[0]) + value_of(cards[1]) + value_of(cards[2]) + value_of(cards[3]);
     }
 
+    // The chance in 100 to lose the match, and the strokes that the hole costs.
+    float losing(float mean, float variance) const
+    {
+        float after = (float)view.holes, behind = (float)view.behind + mean - A_HOLE * after;
+        float lucky = std::sqrt(LUCK * after + std::max(variance, 1.0f));
+        return 50 * std::erfc(-behind / (std::sqrt(2.0f) * lucky)) + STROKE * mean;
+    }
+
+    // In strokes, or, where there is an answer, as `losing` counts.
     float value(const int* cards, int top) const
     {
         float sum = 0;
         if (answer) {
+            Cost cost = {};
             int me = answer->mine_as(cards);
             for (auto [like, chance] : likes)
-                sum += chance * answer->moved(me, like, top);
-            return sum;
+                cost += chance * answer->moved(me, like, top);
+            return losing(cost.mean, cost.square - cost.mean * cost.mean);
         }
         for (int k = 0; k < view.others; k++) {
             Sums sums = base[k];
@@ -386,6 +401,13 @@ struct Outlook {
         float sum = 0;
         for (int k = 0; k < view.others; k++)
             sum += expected(view.mine) - (k ? other[k].last_draw : other[k].last[view.top]);
+        if (answer) {
+            Cost cost = {};
+            int me = answer->mine_as(view.mine);
+            for (auto [like, chance] : likes)
+                cost += chance * answer->knocked(me, like, view.top);
+            return losing(sum - FLATTERED, cost.square - cost.mean * cost.mean);
+        }
         return sum / (float)view.others;
     }
 
@@ -455,7 +477,7 @@ inline int choose_turn(const Network& net, const View& view, float* worth = null
     float knocks = outlook.knock();
     if (worth)
         *worth = std::min(knocks, std::min(takes, draws));
-    if (knocks < std::min(takes, draws) + (outlook.answer ? FLATTERED : -ROUNDING))
+    if (knocks < std::min(takes, draws) - (outlook.answer ? 0 : ROUNDING))
         return KNOCK;
     return takes < draws - ROUNDING ? place : DRAW;
 }
