@@ -3,6 +3,7 @@
     nice -n 10 python bench/tune.py --how strokes --deals 2
     nice -n 10 python bench/tune.py --how wins --deals 40          # hours
     python bench/tune.py --simulated                               # both, in a minute
+    python bench/tune.py --simulated --how strokes --deals 2 3
 
 The example bot `strong` gets four weights, one for each part of its learned value. They are detuned
 (DETUNED) and tuned back by the search of `arena tune`, stage by stage, in this process: no sandbox,
@@ -208,15 +209,17 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=20)
     parser.add_argument("--simulated", action="store_true", help="without a match")
     parser.add_argument("--how", choices=["strokes", "wins"], default="strokes")
-    parser.add_argument("--deals", type=int, nargs="+", default=[2])
+    parser.add_argument("--deals", type=int, nargs="+", help="of a pair in a stage")
     parser.add_argument("--stages", type=int, default=8)
     parser.add_argument("--judged", type=int, default=80, help="deals that judge a setting")
     parser.add_argument("--from-stage", type=int, default=1, help="the first that is judged")
     asked = parser.parse_args()
-    measures = [(asked.how, deals) for deals in asked.deals]
+    measures = [(asked.how, deals) for deals in asked.deals or [2]]
     if asked.simulated:
-        measures = [("simulated strokes", 1), ("simulated wins", 10), ("simulated wins", 20)]
-        asked.judged, asked.from_stage = 0, 1
+        asked.judged = 0
+        measures = [(f"simulated {how}", deals) for how, deals in measures]
+        if not asked.deals:
+            measures = [("simulated strokes", 1), ("simulated wins", 10), ("simulated wins", 20)]
     for how, deals in measures:
         runs = []
         for seed in range(1, 1 + asked.seeds):
