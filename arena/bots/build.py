@@ -75,7 +75,7 @@ def build(
     *,
     cache: Path,
     backend: Backend,
-    spawner: Spawner,
+    spawners: Callable[[], Spawner],
     limits: BuildLimits | None = None,
     scratch_mb: int = 0,
     results: Path | None = None,
@@ -83,9 +83,10 @@ def build(
 ) -> Built:
     """Build what has to be built; resolve how each bot is started.
 
-    `scratch_mb`: the most scratch space that a bot gets of what it asks for. `results`: the event's
-    folder, which no tool may show. `report` gets a line before each build that really runs.
-    HostError when the sandbox, not an author, is at fault.
+    `spawners` makes one for each command that really runs. `scratch_mb`: the most scratch space
+    that a bot gets of what it asks for. `results`: the event's folder, which no tool may show.
+    `report` gets a line before each build that really runs. HostError when the sandbox, not an
+    author, is at fault.
     """
     toolbox = toolbox_of(candidates, cache, *filter(None, [results]))
     built = Built()
@@ -95,7 +96,7 @@ def build(
             packages = find(candidate, cache=cache, toolbox=toolbox)
             if candidate.stated.build or packages:
                 most = limits or BuildLimits()
-                work = _Build(candidate, packages, cache, backend, spawner, most, toolbox)
+                work = _Build(candidate, packages, cache, backend, spawners, most, toolbox)
                 root = work.result(report)
             command = resolve(candidate.stated.run, root, toolbox)
             bot = Bot(
@@ -120,7 +121,7 @@ class _Build:
     packages: Packages | None
     cache: Path
     backend: Backend
-    spawner: Spawner
+    spawners: Callable[[], Spawner]
     limits: BuildLimits
     toolbox: Toolbox
     made: Path = Path()
@@ -229,7 +230,8 @@ class _Build:
         except CommandError as e:
             raise FailedError(f"build: {e}") from e
         plan = self.backend.plan(self._launch(command))
-        ended, output = run_plan(plan, self.spawner, self.deadline)
+        with self.spawners() as spawner:
+            ended, output = run_plan(plan, spawner, self.deadline)
         if ended is None:
             self._check_room()
             raise FailedError(

@@ -188,16 +188,15 @@ class Workshop:
             if (needs or 0) > allowed:
                 who = candidate.entrant.id
                 self.notify(f"note: {who} asks for {needs}, gets {allowed} {what}")
-        with Spawner() as spawner:
-            built = build(
-                roster.candidates,
-                cache=self.cache,
-                backend=self.backend,
-                spawner=spawner,
-                scratch_mb=limits.scratch_mb,
-                results=self.folder,
-                report=self.notify,
-            )
+        built = build(
+            roster.candidates,
+            cache=self.cache,
+            backend=self.backend,
+            spawners=Spawner,
+            scratch_mb=limits.scratch_mb,
+            results=self.folder,
+            report=self.notify,
+        )
         skipped = (*roster.skipped, *built.skipped)
         for left_out in skipped:
             self.notify(f"note: {left_out.name} is left out: {left_out.reason}")

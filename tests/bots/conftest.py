@@ -118,6 +118,11 @@ def spawner():
     double.close()
 
 
+@pytest.fixture
+def spawners(spawner):
+    return lambda: contextlib.nullcontext(spawner)
+
+
 @pytest.fixture(params=["none", "bwrap"])
 def real(request):
     """The sandbox's own backends and spawner."""
@@ -125,8 +130,7 @@ def real(request):
     probe = backend.probe()
     if not probe.works:
         pytest.skip(probe.detail)
-    with Spawner() as spawner:
-        yield {"backend": backend, "spawner": spawner}
+    return {"backend": backend, "spawners": Spawner}
 
 
 @pytest.fixture

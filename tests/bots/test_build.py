@@ -18,13 +18,13 @@ GCC = 'build = ["gcc", "-o", "bot", "bot.c"]\nrun = ["./bot"]\n'
 
 
 @pytest.fixture
-def built(cache, backend, spawner):
+def built(cache, backend, spawners):
     """Load the paths, then build what was loaded."""
 
     def built(*paths, **options):
         roster = load(paths, cache=cache)
         assert roster.problems == ()
-        return build(roster.candidates, cache=cache, backend=backend, spawner=spawner, **options)
+        return build(roster.candidates, cache=cache, backend=backend, spawners=spawners, **options)
 
     return built
 
@@ -395,10 +395,11 @@ def test_interruption_ends_the_build(make, built, cache, monkeypatch):
     assert list((cache / "builds").iterdir()) == []
 
 
-def answer(bot, backend, spawner):
+def answer(bot, backend, spawners):
     """What a bot writes when it is started."""
     plan = backend.plan(Launch(run=bot.run, root=bot.root, expose=bot.expose))
-    ended, output = run_plan(plan, spawner, monotonic() + 20)
+    with spawners() as spawner:
+        ended, output = run_plan(plan, spawner, monotonic() + 20)
     assert ended is not None
     assert (ended.code, ended.host_error) == (0, ""), output
     return output

@@ -138,13 +138,13 @@ FILES = {**BOT, "bot.sh": "echo own\n"}
 
 
 @pytest.fixture
-def poisoned(make, cache, backend, spawner):
+def poisoned(make, cache, backend, spawners):
     """A bot's entry in one area, and a function that enters the bot again."""
     path = make("a", FILES)
 
     def enter():
         roster = load([path], cache=cache)
-        return build(roster.candidates, cache=cache, backend=backend, spawner=spawner)
+        return build(roster.candidates, cache=cache, backend=backend, spawners=spawners)
 
     assert enter().problems == ()
     return enter

@@ -39,12 +39,12 @@ def fetched(cache):
 
 
 @pytest.fixture
-def built(cache, backend, spawner):
+def built(cache, backend, spawners):
     """Load and build the paths."""
 
     def built(*paths, **options):
         roster = load(paths, cache=cache)
-        return build(roster.candidates, cache=cache, backend=backend, spawner=spawner, **options)
+        return build(roster.candidates, cache=cache, backend=backend, spawners=spawners, **options)
 
     return built
 
@@ -394,7 +394,8 @@ def test_a_crate_is_built_offline_in_the_sandbox(cargo, make, fetched, cache, re
     assert result.problems == ()
     (bot,) = result.bots
     plan = real["backend"].plan(Launch(run=bot.run, root=bot.root))
-    ended, output = run_plan(plan, real["spawner"], time.monotonic() + 20)
+    with real["spawners"]() as spawner:
+        ended, output = run_plan(plan, spawner, time.monotonic() + 20)
     assert ended is not None
     assert (ended.code, output) == (0, b"41\n")
 
@@ -444,7 +445,9 @@ def test_wheels_are_found_in_the_sandbox(pip, make, fetched, cache, real):
     assert fetched(path)[0].problems == ()
     (bot,) = build(load([path], cache=cache).candidates, cache=cache, **real).bots
     launch = Launch(run=bot.run, root=bot.root, expose=bot.expose, env=dict(bot.env))
-    ended, output = run_plan(real["backend"].plan(launch), real["spawner"], time.monotonic() + 20)
+    with real["spawners"]() as spawner:
+        plan = real["backend"].plan(launch)
+        ended, output = run_plan(plan, spawner, time.monotonic() + 20)
     assert ended is not None
     assert ended.code == 0, output
     assert output == b"41\n"

@@ -176,8 +176,7 @@ def built_ways(bot, tmp_path, tmp_path_factory):
         folders = [bot("bad", how, 5), bot("calm")]
         roster = load(folders, cache=cache)
         backend = registry.backend("none")
-        with Spawner() as spawner:
-            bots = build(roster.candidates, cache=cache, backend=backend, spawner=spawner).bots
+        bots = build(roster.candidates, cache=cache, backend=backend, spawners=Spawner).bots
         settings = Settings(
             game=game, turn_cap=registry.game(game).turn_cap, limits=Limits(move_ms=300)
         )

@@ -77,8 +77,7 @@ def session(bot_folder, cache, backend):
         settings = msgspec.structs.replace(options.settings(len(kinds) + 1), format="single")
         person = person_named("ann")
         roster = seat_bots([bot_folder(*kind) for kind in kinds], cache, _renamed, [person])
-        with Spawner() as spawner:
-            built = build(roster.candidates, cache=cache, backend=backend, spawner=spawner)
+        built = build(roster.candidates, cache=cache, backend=backend, spawners=Spawner)
         assert not built.problems
         return PlaySession(settings, built.bots, backend, person, seat=seat, seed=seed)
 
