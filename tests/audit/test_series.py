@@ -158,9 +158,9 @@ def test_a_trend_is_found_where_each_series_has_an_order_of_its_own(invented):
 @pytest.mark.usefixtures("brief")
 @pytest.mark.long("false alarms")
 def test_fair_blocks_are_called_unusual_as_seldom_as_is_said(invented):
-    """In 100 fair events of few short blocks, in each of the two questions."""
+    """In 60 fair events of few short blocks, in each of the two questions."""
     hits = {"together": [], "trends": []}
-    for seed in range(100):
+    for seed in range(60):
         event = invented(1000 + seed, bots=3, deals=16, series=3, shuffled=bool(seed % 2))
         blocks_, trends = kept(event.records(), place=event.place)
         for name, found in hits.items():
@@ -168,7 +168,7 @@ def test_fair_blocks_are_called_unusual_as_seldom_as_is_said(invented):
             assert 3 == len(rows)
             found.append(min(row.p for row in rows) <= 0.05)
     for found in hits.values():
-        assert 0 < sum(found) < 0.05 * 100 + 3 * (0.05 * 0.95 * 100) ** 0.5
+        assert 0 < sum(found) < 0.05 * 60 + 3 * (0.05 * 0.95 * 60) ** 0.5
 
 
 @pytest.mark.no_cover

@@ -134,7 +134,7 @@ class _Stops(Progress):
 
 def test_a_stopped_tuning_goes_on_as_if_it_had_not_been(arena, knocker, tmp_path):
     """The command names the tuning; what follows is what would have followed."""
-    search = library.TuneOptions(budget=160, stages=2)
+    search = library.TuneOptions(budget=144, stages=2)
     event = library.EventOptions(game="four-card-golf", seed="3")
     trial = library.TrialOptions(effect=20.0)
     options = library.RunOptions(sandbox="none")
