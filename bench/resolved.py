@@ -2,6 +2,7 @@
 
     arena run example_bots/{strong,expectimax,...} --deals 100 --seed resolved --out LOG
     python bench/resolved.py LOG [--times 200] [--without BOT] [--spread 10] [--deals 10]
+                                  [--by-deals]
 
 A log that was really played is drawn from again and again, with replacement: a plain round robin
 draws single matches on deals of their own and sees who won; the race is `arena.formats.race`
@@ -29,7 +30,7 @@ import msgspec
 from arena import luck, registry
 from arena.deals import Deals, with_beacon
 from arena.formats.race import Race
-from arena.model import ADJUSTED, Event, RaceSettings, RatingSettings, pairing_id
+from arena.model import ADJUSTED, BLOCKS, Event, RaceSettings, RatingSettings, pairing_id
 from arena.ratings import normal
 from arena.ratings.evidence import Evidence
 from arena.ratings.intervals import Z95, Moments
@@ -129,8 +130,10 @@ def race(event: Event, pools: dict[tuple[str, str], Pool], draw: random.Random) 
         for pairing, deals in wave.deals.items():
             pair = pairs[pairing]
             gaps = tally.gaps.setdefault(pair, Moments())
-            for gap in draw.choices(pools[pair].gaps, k=len(deals)):
-                gaps.add(gap, 2)
+            for block in format_.chunks(deals):
+                for gap in draw.choices(pools[pair].gaps, k=len(block)):
+                    gaps.add(gap, 2)
+                    tally.blocks[ADJUSTED][pair].add(f"{block.start}", gap)
 
 
 def strokes(pool: Pool) -> list[float]:
@@ -175,6 +178,7 @@ def main() -> None:
     parser.add_argument(
         "--spread", type=int, default=10, help="of the warm-up; 0: all pairs play --deals"
     )
+    parser.add_argument("--by-deals", action="store_true", help="errors by deals alone, as before")
     options = parser.parse_args()
     event, pools = pools_of(options.log, options.without)
     bots = sorted({bot for pair in pools for bot in pair})
@@ -185,6 +189,7 @@ def main() -> None:
         rate_on=ADJUSTED,
         deals=options.deals,
         tables=None,
+        units=msgspec.UNSET if options.by_deals else BLOCKS,
         racing=msgspec.structs.replace(
             Race.stated(RaceSettings(close=CLOSE)), spread=options.spread or msgspec.UNSET
         ),

@@ -30,7 +30,7 @@ from arena.audit import chance
 from arena.audit.rated_deals import RatedDeal, centred, strokes
 from arena.audit.report import Together, Trend
 from arena.model import MatchRecord
-from arena.ratings.dependence import Spread, dependence
+from arena.ratings.dependence import Spread, added
 from arena.ratings.outcomes import THOUSANDTHS
 
 FEWEST = 10  # blocks of a bot: reversing fewer can't show 1 of 1,000
@@ -165,18 +165,23 @@ def _normal(sum_: float, freedom: int) -> float:
 
 def _row(bot: str, some: Sequence[_BlockStrokes], answer: chance.PValues) -> Together:
     """A bot's pairings together, in strokes, as they make its error in the table."""
-    found = dependence(
-        [
-            Spread(own.events, len(own.sizes), sum(map(mul, own.sizes, own.sizes)), *own.squares)
-            for own in some
-        ]
+    found = added(
+        Spread(
+            own.events,
+            len(own.sizes),
+            (squares := sum(map(mul, own.sizes, own.sizes))),
+            squares / own.events,
+            *own.squares,
+        )
+        for own in some
     )
+    correlation = found.correlation()
     return Together(
         bot=bot,
         blocks=sum(len(own.sizes) for own in some),
         events=sum(own.events for own in some),
-        correlation=round(found.correlation, 6) + 0.0,
-        wider=round(math.sqrt(found.variance), 6),
+        correlation=round(correlation, 6) + 0.0,
+        wider=round(math.sqrt(found.wider(correlation)), 6),
         **answer,
     )
 

@@ -10,10 +10,9 @@ from msgspec.structs import replace
 
 from arena.model import ADJUSTED, BLOCKS, RESULTS, RatingSettings, Withdrawal
 from arena.ratings.archive import summarize
-from arena.ratings.dependence import BlockSums, dependence, of_pair, variances
+from arena.ratings.dependence import BlockSums, Spread, added, of_pair, variances
 from arena.ratings.evidence import Evidence
 from arena.ratings.fit import fit
-from arena.ratings.intervals import Z95, student95
 from arena.ratings.outcomes import PairCount, Tally
 from arena.ratings.pool import common_event
 from arena.ratings.standings import table
@@ -30,48 +29,65 @@ def sums(*blocks):
     return found
 
 
+def shown(*tables):
+    """Correlation and width of a bot's tables."""
+    spread = added(own.spread() for own in tables)
+    return spread.correlation(), spread.wider(spread.correlation())
+
+
 def test_the_correlation_is_that_of_the_analysis_of_variance():
     """By hand: means 2 and 8 of two deals each; 36 between, 4 within."""
-    found = dependence([sums([1, 3], [7, 9]).spread()])
+    correlation, wider = shown(sums([1, 3], [7, 9]))
     between, within = 36 / 1, 4 / 2
-    assert found.correlation == pytest.approx((between - within) / (between + within))
-    assert found.variance == pytest.approx(1 + found.correlation)
+    assert correlation == pytest.approx((between - within) / (between + within))
+    assert wider == pytest.approx(1 + correlation)
 
 
 def test_blocks_of_unlike_sizes_have_the_same_correlation():
     """A block of ten and two of one deal: how many times as wide follows from their sizes."""
     draw = random.Random(3)
     found = []
-    for _ in range(4000):
+    for _ in range(1000):
         moods = [draw.gauss(0, 700) for _ in range(12)]
         sizes = [1, 1, *[10] * 10]
         blocks = [
             [round(mood + draw.gauss(0, 1000)) for _ in range(size)]
             for mood, size in zip(moods, sizes, strict=True)
         ]
-        found.append(dependence([sums(*blocks).spread()]).correlation)
+        found.append(shown(sums(*blocks))[0])
     assert statistics.mean(found) == pytest.approx(0.49 / 1.49, abs=0.03)
 
 
 def test_no_error_is_less_than_by_deals():
     """Blocks that differ by less than chance would make them show a negative correlation."""
-    found = dependence([sums([1, 9], [9, 1]).spread()])
-    assert (found.correlation, found.variance) == (-1.0, 1.0)
-    assert (0.0, 1.0) == dependence([sums([5, 5], [5, 5]).spread()])
+    assert (-1.0, 1.0) == shown(sums([1, 9], [9, 1]))
+    assert (0.0, 1.0) == shown(sums([5, 5], [5, 5]))
 
 
-def test_while_an_event_is_played_an_unsure_estimate_counts_for_more():
-    """By Student's factor, and as one deal a block at most; of blocks of one deal all is known."""
-    some = [sums([1, 2, 3, 4], [3, 4, 5, 6], [2, 3, 4, 5]).spread()]
-    known = 1 + 3 * dependence(some).correlation
-    assert 1 < known == dependence(some).variance
-    factor = (student95(2) / Z95) ** 2
-    assert min(4, factor * known) == dependence(some, over=False).variance
-    many = some * 20
-    assert dependence(many).variance < dependence(many, over=False).variance < 1.1 * known
-    assert 1 == dependence([sums([1, 5, 9]).spread()]).variance
-    assert 3 == dependence([sums([1, 5, 9]).spread()], over=False).variance
-    assert 1 == dependence([sums([1], [5], [9]).spread()], over=False).variance
+def test_with_one_block_a_table_nothing_is_known():
+    """A planned event that is over stands by its deals, one that isn't by a guess; of blocks of one
+    deal there is nothing to know.
+    """
+    alone = {("a", "b"): sums([1, 5, 9, 2, 7])}
+    assert {"a": 1.0, "b": 1.0} == variances(alone)
+    assert {"a": 1.8, "b": 1.8} == pytest.approx(variances(alone, over=False))
+    assert {"a": 1.0, "b": 1.0} == variances({("a", "b"): sums([1], [5], [9])}, over=False)
+    assert {} == variances({}, over=False)
+
+
+def test_while_an_event_is_played_few_blocks_count_for_little():
+    """Others' blocks count as four more, the guess as four of theirs."""
+    own = sums([1, 2, 3, 4], [3, 4, 5, 6], [2, 3, 4, 5])
+    correlation = shown(own)[0]
+    unsure = (2 * correlation + 4 * 0.2) / 6
+    assert 1 + 3 * unsure == pytest.approx(variances({("a", "b"): own}, over=False)["a"])
+    calm = [sums([1, 9, 2, 8], [8, 2, 9, 1], [1, 8, 2, 9]) for _ in range(20)]
+    field = {("a", "b"): own} | {("c", f"d{n}"): each for n, each in enumerate(calm)}
+    others = (40 * shown(*calm)[0] + 4 * 0.2) / 44
+    borrowed = 1 + 3 * max(0.0, (2 * correlation + 4 * others) / 6)
+    assert borrowed == pytest.approx(variances(field, over=False)["a"])
+    assert 1 + 3 * correlation == pytest.approx(variances(field)["a"])
+    assert 0 == Spread(3, 3, 3, 1, 2.0, 2.0).freedom
 
 
 def test_of_two_one_stands_for_both_and_the_larger_of_a_pair_counts():
@@ -185,6 +201,6 @@ def test_the_intervals_of_a_table_are_as_wide_as_blocks_ask_for(lab):
     few = lab.count(blocks, records[:6]).so_far()
     first = table(lab.event("ab", units=BLOCKS), few)
     alone = table(lab.event("ab"), few)
-    assert first.rows[0].delta_ci == pytest.approx(3**0.5 * alone.rows[0].delta_ci, abs=0.01)
+    assert first.rows[0].delta_ci == pytest.approx(1.4**0.5 * alone.rows[0].delta_ci, abs=0.01)
     over = replace(few, missing=0)
     assert alone.rows[0].delta_ci == table(lab.event("ab", units=BLOCKS), over).rows[0].delta_ci
