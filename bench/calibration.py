@@ -347,7 +347,7 @@ class Raced:
         size: int,
         deals: int,
         racing: RaceSettings = RACING,
-        units: Units = BLOCKS,
+        units: Units = UNSET,
         mood: float = 0.0,
     ) -> None:
         self._chance = chance
@@ -539,7 +539,7 @@ def tried(
     sd: float,
     chance: Chance,
     *,
-    units: Units = BLOCKS,
+    units: Units = UNSET,
     mood: float = 0.0,
 ) -> Tried:
     """Play one."""

@@ -2,7 +2,7 @@
 
     arena run example_bots/{strong,expectimax,...} --deals 100 --seed resolved --out LOG
     python bench/resolved.py LOG [--times 200] [--without BOT] [--spread 10] [--deals 10]
-                                  [--by-deals]
+                                  [--blocks]
 
 A log that was really played is drawn from again and again, with replacement: a plain round robin
 draws single matches on deals of their own and sees who won; the race is `arena.formats.race`
@@ -178,7 +178,7 @@ def main() -> None:
     parser.add_argument(
         "--spread", type=int, default=10, help="of the warm-up; 0: all pairs play --deals"
     )
-    parser.add_argument("--by-deals", action="store_true", help="errors by deals alone, as before")
+    parser.add_argument("--blocks", action="store_true", help="errors as wide as blocks ask for")
     options = parser.parse_args()
     event, pools = pools_of(options.log, options.without)
     bots = sorted({bot for pair in pools for bot in pair})
@@ -189,7 +189,7 @@ def main() -> None:
         rate_on=ADJUSTED,
         deals=options.deals,
         tables=None,
-        units=msgspec.UNSET if options.by_deals else BLOCKS,
+        units=BLOCKS if options.blocks else msgspec.UNSET,
         racing=msgspec.structs.replace(
             Race.stated(RaceSettings(close=CLOSE)), spread=options.spread or msgspec.UNSET
         ),
