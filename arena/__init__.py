@@ -36,6 +36,8 @@ if TYPE_CHECKING:
     from arena.api.results import open_results as open_results
     from arena.api.results import rate as rate
     from arena.api.results import replay_match as replay_match
+    from arena.api.twins import TwinOptions as TwinOptions
+    from arena.api.twins import find_twins as find_twins
     from arena.audit.report import Audit as Audit
     from arena.check.report import CheckReports as CheckReports
     from arena.event.compare import Comparison as Comparison
@@ -75,6 +77,8 @@ if TYPE_CHECKING:
     from arena.regret.summary import RegretReport as RegretReport
     from arena.replay.steps import MatchSteps as MatchSteps
     from arena.site.publish import PublishOptions as PublishOptions
+    from arena.twins.likeness import TwinPair as TwinPair
+    from arena.twins.likeness import TwinReport as TwinReport
     from arena.verify.rerun import RerunOptions as RerunOptions
 
 __version__ = "0.2.0"
@@ -97,6 +101,7 @@ _HOMES = {
     "arena.api.results": (
         *("EventResults", "is_results_folder", "open_results", "rate", "replay_match"),
     ),
+    "arena.api.twins": ("TwinOptions", "find_twins"),
     "arena.audit.report": ("Audit",),
     "arena.check.report": ("CheckReports",),
     "arena.event.compare": ("Comparison",),
@@ -126,6 +131,7 @@ _HOMES = {
     "arena.regret.summary": ("BotRegret", "RegretReport"),
     "arena.replay.steps": ("MatchSteps",),
     "arena.site.publish": ("PublishOptions",),
+    "arena.twins.likeness": ("TwinPair", "TwinReport"),
     "arena.verify.rerun": ("RerunOptions",),
 }
 _HOME = {name: module for module, names in _HOMES.items() for name in names}

@@ -1,4 +1,4 @@
-"""Spread calls over processes that read a log; results come in the order of the calls.
+"""Spread calls over processes; results come in the order of the calls.
 
 Invariant: the same results whatever the number of processes; a few calls a process are in flight.
 """
@@ -27,10 +27,14 @@ def map_ordered(
     jobs: int,
     begin: Callable[[Any], object],
     about: object,
+    fork: bool = False,
 ) -> Iterator[T]:
-    """The results of calls with these arguments. Each process first calls `begin(about)`."""
-    # Not forked: the caller may have threads.
-    context = multiprocessing.get_context("spawn")
+    """The results of calls with these arguments. Each process first calls `begin(about)`.
+
+    A process that isn't forked imports the caller's script again, which must be written for that; a
+    forked one has none of the caller's threads.
+    """
+    context = multiprocessing.get_context("fork" if fork else "spawn")
     pool = ProcessPoolExecutor(
         jobs, mp_context=context, initializer=_begin, initargs=(begin, about)
     )
@@ -44,8 +48,8 @@ def map_ordered(
             yield waiting.popleft().result()
     except BrokenProcessPool:
         raise HostError(
-            "a process that was reading the log has been killed; try again, with fewer --jobs if "
-            "memory is short"
+            "a process of this command has been killed; try again, with fewer --jobs if memory is "
+            "short"
         ) from None
     finally:
         pool.shutdown(cancel_futures=True)

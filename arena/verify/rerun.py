@@ -70,7 +70,9 @@ def play_again(folder: Path, options: RerunOptions, jobs: int, notify: Notify) -
         raise UserError(f"{', '.join(people)}: a person, whose matches can't be played again")
     private = read_private(folder)
     with in_use(default_cache()) as cache:
-        sources = _sources(options.bots, event.entrants, cache, private.sources if private else {})
+        sources = sources_of(
+            options.bots, event.entrants, cache, private.sources if private else {}
+        )
         bots = [(entrant, sources.get(entrant.id, "")) for entrant in entrants]
         roster, settings = restore(bots, cache=cache, folder=folder), event.settings
         command = f"{command_line('verify', folder)} BOT... --rerun {number}"
@@ -108,7 +110,7 @@ def _choose(counting: Counting, number: int, seed: str) -> Iterator[CountedSerie
         yield replace(chosen, series=series)
 
 
-def _sources(
+def sources_of(
     bots: Sequence[Path], entrants: Sequence[Entrant], cache: Path, known: Mapping[str, str]
 ) -> dict[str, str]:
     """Where each entrant is, by its content: the paths that were named, then those recorded."""

@@ -48,7 +48,9 @@ def refused(monkeypatch, capsys, tmp_path):
     return run
 
 
-@pytest.mark.parametrize("command", [*COMMANDS, "audit", "stop", "table", "verify", *OPTIONS])
+@pytest.mark.parametrize(
+    "command", [*COMMANDS, "audit", "stop", "table", "twins", "verify", *OPTIONS]
+)
 @pytest.mark.parametrize(
     ("path", "said"),
     [

@@ -21,6 +21,7 @@ READERS = (
     ("log", "--transcript", "x", "--bot", "ann@1"),
     ("verify",),
     ("audit",),
+    ("twins", "--sandbox", "none"),
     ("stop",),
 )
 

@@ -151,6 +151,15 @@ def test_log_and_audit(third, event):
     assert "Ties and the turn cap" in third("audit", folder).stdout
 
 
+def test_twins_of_a_game_that_was_not_measured(third, event):
+    """It has no evaluator, and nobody knows how alike honest bots of it are."""
+    folder, _ = event
+    found = json.loads(third("twins", folder, "--sandbox", "none", "--json").stdout)
+    assert (None, []) == (found["chance"], found["pairs"])
+    assert found["questions"] == found["bots"][0]["answered"]
+    assert "isn't known for this game" in third("twins", folder, "--sandbox", "none").stdout
+
+
 def test_feed_says_a_match_again(third, event):
     """To the bot that played it: the same answers."""
     folder, _ = event

@@ -1,0 +1,102 @@
+"""What `arena twins` prints, by made-up reports; tests/event/test_twins.py has real ones."""
+
+import msgspec
+import pytest
+
+from arena.reports.layout import width
+from arena.terminal.twins_report import twin_lines
+from arena.twins.likeness import TellingMove, TwinBot, TwinPair, TwinReport
+
+
+def moment(**changed):
+    """A telling move."""
+    fields = {"match": "4f2c01ab99de-000003-1", "hole": 3, "move": 12, "moves": ("draw", "draw")}
+    return TellingMove(**{**fields, "recipe": "take 3", "others": 2, **changed})
+
+
+def a_bot(name, **changed):
+    """A bot that was asked."""
+    fields = {"answered": 3000, "settled": 2900, "as_recorded": 1.0, "recipe": "arena's greedy"}
+    return TwinBot(bot=name, **{**fields, "like_recipe": 0.7, **changed})
+
+
+PAIR = TwinPair(
+    bots=("ann@1", "bob@1"),
+    alike=0.94,
+    rare=1000,
+    recipe="arena's greedy",
+    compared=2900,
+    telling=812,
+    same=790,
+    expected=251.3,
+    telling_kinds=300,
+    same_kinds=274,
+    same_files=True,
+    moments=(moment(),),
+    differences=(moment(moves=("draw", "take 2")),),
+)
+REPORT = TwinReport(
+    questions=3000,
+    recipes=("arena's greedy", "the evaluator"),
+    others=8,
+    compared=10,
+    near=3,
+    chance=0.07,
+    bots=(a_bot("ann@1"), a_bot("bob@1")),
+    pairs=(PAIR,),
+)
+
+
+def text(room=80, **changed):
+    """The lines of a report."""
+    return "\n".join(twin_lines(msgspec.structs.replace(REPORT, **changed), "friday", room))
+
+
+def test_a_pair_is_shown_with_its_numbers_and_moments():
+    """And with the commands that show these."""
+    shown = text()
+    assert "ann@1 + bob@1   0.94     790/812     274/300  1,000" in shown
+    assert "ann@1 and bob@1: alike 0.94; their files are the same" in shown
+    assert "  both draw; arena's greedy: take 3; 2 of 8 others do it" in shown
+    assert "  differ: draw | take 2; arena's greedy: take 3" in shown
+    command = "    arena replay friday 4f2c01ab99de-000003-1 --hole 3 --move 12"
+    assert 2 == shown.splitlines().count(command)
+    assert "evidence, not a verdict" in shown
+    assert "3 are too near a recipe" in shown
+
+
+def test_without_a_pair_it_says_so():
+    """There is no table, and no caution."""
+    shown = text(pairs=(), near=0)
+    assert "No two bots are more alike than 1 pair in 100" in shown
+    assert "evidence" not in shown
+    assert "too near" not in shown
+    assert "isn't known for this game" in text(pairs=(), chance=None)
+    common = msgspec.structs.replace(PAIR, rare=0, same_files=False)
+    assert text(pairs=(common,)).splitlines()[4].endswith("      -")
+
+
+@pytest.mark.parametrize(
+    ("bot", "said"),
+    [
+        (a_bot("cyd@1", like_recipe=0.99), "recipe, or nearly: cyd@1 (arena's greedy 99 %)."),
+        (a_bot("cyd@1", settled=900), "They decide mostly by lot: cyd@1."),
+        (a_bot("cyd@1", answered=90, settled=90), "cyd@1: answered 90 questions only"),
+        (a_bot("cyd@1", as_recorded=0.5), "cyd@1: takes 50 % of its own recorded decisions"),
+        (a_bot("cyd@1", as_recorded=None), ""),
+    ],
+)
+def test_what_else_is_to_be_known_of_a_bot(bot, said):
+    """Nothing of one that is as it should be."""
+    shown = " ".join(text(bots=(*REPORT.bots, bot)).split())
+    assert said in shown
+    assert bool(said) == ("cyd@1" in shown)
+
+
+@pytest.mark.parametrize("name", ["x" * 60, "漢字" * 20, "a\x1b[31m", "e\u0301" * 40])
+def test_names_of_strangers_act_on_nothing_and_leave_the_table_narrow(name):
+    """At 80 columns, whatever they are called."""
+    pair = msgspec.structs.replace(PAIR, bots=(name, f"{name}2"))
+    shown = text(pairs=(pair,), bots=(a_bot(name, like_recipe=1.0), a_bot(f"{name}2")))
+    assert "\x1b" not in shown
+    assert all(width(line) <= 80 for line in shown.splitlines())
