@@ -7,6 +7,7 @@ import click
 
 from arena.cli.flags import (
     FOLDER,
+    NATURAL,
     POSITIVE,
     TIME,
     Helped,
@@ -37,11 +38,19 @@ from arena.cli.usage import need_linux
     to="recipes",
     multiple=True,
 )
+@option("--limit N", NATURAL, "Pairs whose moments are shown; 0: all.", default=10)
 @option("--max-time", TIME, "A bot is asked for at most so long.", default="20s")
 @option("--jobs N", POSITIVE, "Bots at a time.  [default: the cores]")
 @sandbox_option(text="`none` confines nothing.")
 @json_option
-def twins(folder: Path, *, as_json: bool, max_time: int, **options: Any) -> None:  # noqa: ANN401 - flags
+def twins(  # click's flags
+    folder: Path,
+    *,
+    as_json: bool,
+    limit: int,
+    max_time: int,
+    **options: Any,  # noqa: ANN401
+) -> None:
     need_linux()
     import arena
     from arena.terminal.screen import columns, echo_json, say, show
@@ -52,4 +61,4 @@ def twins(folder: Path, *, as_json: bool, max_time: int, **options: Any) -> None
     if as_json:
         echo_json(found)
     else:
-        show(twin_lines(found, str(folder), columns()))
+        show(twin_lines(found, str(folder), columns(), limit or None))

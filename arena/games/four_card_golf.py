@@ -193,7 +193,7 @@ DESCRIPTOR: Final = Descriptor(
     rating=RatingSettings(draw_probability=0.05, forfeit_margin=56.0, event_sd=9.0),
     luck="arena.luck.four_card_golf:MEASURE",
     judge="arena.regret.four_card_golf:JUDGE",
-    twins=((0.66, 100), (0.85, 500)),
+    twins=((0.68, 100), (0.86, 500)),
     vector="arena.rl.vector.four_card_golf:FourCardEnv",
 )
 

@@ -224,7 +224,7 @@ DESCRIPTOR: Final = Descriptor(
     rating=RatingSettings(draw_probability=0.01, forfeit_margin=123.0, event_sd=23.0),
     luck="arena.luck.play_nine:MEASURE",
     judge="arena.regret.play_nine:JUDGE",
-    twins=((0.48, 100), (0.72, 1000)),
+    twins=((0.52, 100), (0.76, 1000)),
     vector="arena.rl.vector.play_nine:PlayNineEnv",
 )
 

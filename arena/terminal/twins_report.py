@@ -12,9 +12,9 @@ _FEW = 0.9  # of the questions, answered or as recorded
 _HEADS = {"alike": 7, "moves": 12, "kinds": 12, "1 in": 7}
 _ABOUT = (
     "moves: of the decisions in which at least one of the two departs from the recipe that "
-    "explains them best, those that both take alike, by the same move or one as good. kinds: the same by "
-    "kind of move alone. alike: the mean of both shares. 1 in: at most one pair in so many is as "
-    "much alike among bots that were written apart."
+    "explains them best, those that both take alike, by the same move or one as good. kinds: the "
+    "same by kind of move alone. alike: the mean of both shares. 1 in: at most one pair in so many "
+    "is as much alike among bots that were written apart."
 )
 _CAUTION = (
     "This is evidence, not a verdict. It can't tell who wrote first, nor a copy from a common "
@@ -23,7 +23,10 @@ _CAUTION = (
 )
 
 
-def twin_lines(found: TwinReport, folder: str, room: int) -> Iterator[str]:
+def twin_lines(
+    found: TwinReport, folder: str, room: int, limit: int | None = None
+) -> Iterator[str]:
+    """`limit`: only of so many pairs the moments."""
     counts = f"{len(found.bots)} bots, {found.compared:,} pairs, {found.questions:,} questions"
     yield f"{plain(folder)}: {counts}, each asked twice"
     yield ""
@@ -41,9 +44,12 @@ def twin_lines(found: TwinReport, folder: str, room: int) -> Iterator[str]:
         expected = f"Of {told:,} pairs about {found.chance:.1f} may be listed by chance."
     yield from wrap(f"{expected}{near}", room, indent="")
     yield from _bots(found, room)
-    for pair in found.pairs:
+    for pair in found.pairs[:limit]:
         yield ""
         yield from _pair(pair, found, folder, room)
+    if limit is not None and (more := len(found.pairs) - limit) > 0:
+        yield ""
+        yield f"{more} more pairs; their moments: --limit 0, or --bot NAME"
     if found.pairs:
         yield ""
         yield from wrap(_CAUTION, room, indent="")
