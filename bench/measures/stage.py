@@ -113,9 +113,8 @@ class Stage:
         """A bot, taken in and built as for an event."""
         cache = self.folder / "cache"
         roster = load([FOLDERS[name]], cache=cache)
-        with Spawner() as spawner:
-            backend = registry.backend(self.sandbox)
-            built = build(roster.candidates, cache=cache, backend=backend, spawner=spawner)
+        backend = registry.backend(self.sandbox)
+        built = build(roster.candidates, cache=cache, backend=backend, spawners=Spawner)
         if not built.bots:
             reasons = [*roster.problems, *built.problems, *(each.reason for each in built.skipped)]
             raise SkippedError(f"bot {name}: {' '.join(map(str, reasons))}")
