@@ -35,7 +35,7 @@ PATHS = {
     "waits": "audit/waits",
 }
 ROOMS = """audit deals formats games in_process luck model parameters ratings referee regret replay
-    reports schedule tuner validate waits wire"""
+    reports schedule tuner twins validate waits wire"""
 TESTS = {
     "in_process": ["tests/engine/test_in_process.py"],
     "parameters": ["tests/tuner/test_parameters.py"],

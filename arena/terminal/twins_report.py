@@ -49,7 +49,7 @@ def twin_lines(
         yield from _pair(pair, found, folder, room)
     if limit is not None and (more := len(found.pairs) - limit) > 0:
         yield ""
-        yield f"{more} more pairs; their moments: --limit 0, or --bot NAME"
+        yield f"and {more} more; their moments: --limit 0, or --bot NAME"
     if found.pairs:
         yield ""
         yield from wrap(_CAUTION, room, indent="")

@@ -69,7 +69,7 @@ def test_of_many_pairs_the_moments_of_the_first_are_shown():
     """And how the rest are seen."""
     lines = list(twin_lines(msgspec.structs.replace(REPORT, pairs=(PAIR,) * 3), "friday", 80, 2))
     assert 2 == sum("their files are the same" in line for line in lines)
-    assert "1 more pairs; their moments: --limit 0, or --bot NAME" in lines
+    assert "and 1 more; their moments: --limit 0, or --bot NAME" in lines
 
 
 def test_without_a_pair_it_says_so():

@@ -78,6 +78,60 @@ def test_a_copy_is_found_and_two_who_changed_the_same_recipe_are_not():
     assert (3, 0, 3 / BARS[0][1]) == (found.compared, found.near, found.chance)
 
 
+def test_the_numbers_of_a_pair_are_exact():
+    """With the others: a recipe, and a bot that shares some of it."""
+    ann = ["take 0"] * 40 + recipe()[40:]
+    bob = ["swap 0", *ann[1:]]
+    cyd = ["take 0"] * 20 + recipe()[20:]
+    bots = {"ann@1": steady(ann), "bob@1": steady(bob), "cyd@1": steady(cyd)}
+    pair = report(bots, of=["bob@1"], every=True).pairs[0]
+    assert ("ann@1", "bob@1") == pair.bots
+    assert (MANY, 40, 39) == (pair.compared, pair.telling, pair.same)
+    assert (40, 39, 39 / 40) == (pair.telling_kinds, pair.same_kinds, pair.alike)
+    # One of the two others at 19 questions, and for half at the one where the two differ.
+    assert (19 + 0.5) / 2 == pair.expected
+    [other] = pair.differences
+    assert (("take 0", "swap 0"), 1) == (other.moves, other.others)
+
+
+@pytest.mark.parametrize(("departs", "near"), [(TELLING - 1, 1), (TELLING, 0)])
+def test_so_many_decisions_tell(departs, near):
+    """One less is too few."""
+    answers = steady(["take 0"] * departs + recipe()[departs:])
+    found = report({"ann@1": answers, "bob@1": answers})
+    assert (near, 1 - near) == (found.near, len(found.pairs))
+
+
+@pytest.mark.parametrize(("answered", "compared"), [(COMPARED - 1, 0), (COMPARED, 1)])
+def test_so_many_decisions_are_compared(answered, compared):
+    """One less is too few."""
+    answers = steady([*recipe()[:answered], *[""] * (MANY - answered)])
+    assert compared == report({"ann@1": answers, "bob@1": answers}).compared
+
+
+@pytest.mark.parametrize(("flips", "left_out"), [(200, 19), (150, 150)])
+def test_a_few_lots_are_left_out_alone(flips, left_out):
+    """The rest of that kind counts, unless more than a tenth of it is by lot."""
+    one = ["flip 2"] * flips + ["take 0"] * 50 + recipe()[flips + 50 :]
+    two = [one[0], *["flip 1"] * 19, *one[20:]]
+    asked = [turn._replace(regrets={**turn.regrets, "flip 1": 0.0}) for turn in turns()]
+    bots = {"ann@1": BotAnswers(two, one), "bob@1": steady(one)}
+    [pair] = report(bots, asked=asked).pairs
+    telling = flips + 50 - left_out
+    assert (MANY - left_out, telling, telling) == (pair.compared, pair.telling, pair.same)
+
+
+def test_the_evaluators_first_question_is_like_the_others():
+    """What is best elsewhere isn't best there."""
+    asked = [*turns(1, best="draw"), *turns(best="flip 2")[1:]]
+    bots = {
+        "ann@1": steady(["draw", *["flip 2"] * (MANY - 1)]),
+        "bob@1": steady(["flip 2"] * MANY),
+    }
+    [pair] = report(bots, {}, asked, every=True).pairs
+    assert (EVALUATOR, 1, 0) == (pair.recipe, pair.telling, pair.same)
+
+
 def test_two_of_the_same_recipe_are_too_near_it():
     """However alike they are."""
     one, two = departing("ann", 0.01), departing("bob", 0.01)
