@@ -277,9 +277,10 @@ class _Tuner(_Course):
     def _event(self, place: Path, entrants: Sequence[Entrant]) -> Outcome:
         try:
             return self._played(place, entrants)
-        except KeyboardInterrupt:
-            go_on = command_line("resume", self._folder)
-            self._session.progress.warn(f"not finished; go on with: {go_on}")
+        except BaseException as error:
+            if not isinstance(error, Exception):  # Ctrl-C, perhaps within a group of trio's
+                go_on = command_line("resume", self._folder)
+                self._session.progress.warn(f"not finished; go on with: {go_on}")
             raise
 
     def _played(self, place: Path, entrants: Sequence[Entrant]) -> Outcome:

@@ -38,11 +38,14 @@ from tests.simulator.programs import Overlay
 
 MACHINE = Machine(system="simulated", cpu="none", cores=4, speed=20)
 CACHE = Path("/cache")
-KNOBS = (
-    Parameter(name="risk", low=0, high=9, default=5, whole=True),
-    Parameter(name="edge", low=0.1, high=10.0, default=1.0, log=True),
-)
-"""The parameters of a bot called `knob`. A setting stands behind its name, as users write it."""
+PARAMETERS = {
+    "knob": (
+        Parameter(name="risk", low=0, high=9, default=5, whole=True),
+        Parameter(name="edge", low=0.1, high=10.0, default=1.0, log=True),
+    ),
+    "switch": (Parameter(name="on", low=0, high=3, default=1, whole=True),),
+}
+"""Of bots that can be tuned. A setting stands behind a bot's name, as users write it."""
 SAME = {"ann-again": "ann", "bad-again": "bad"}
 """Bots with the content of others."""
 TROUBLED = {
@@ -72,7 +75,7 @@ def candidate(path: Path) -> Candidate:
     if path.parent.name == "other":
         content = str(path)
     asked = Asked(memory_mb=1 << 20) if name == "hungry" else Asked()
-    tune = KNOBS if name == "knob" else ()
+    tune = PARAMETERS.get(name, ())
     setting = settled(tune, dict(each.split("=") for each in given.split(",") if each))
     return Candidate(
         entrant=entrant(name, content).with_setting(setting),

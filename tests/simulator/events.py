@@ -144,6 +144,11 @@ class _Progress(Progress):
         super().__init__()
         self._world = world
 
+        self.warned = ""
+
+    def warn(self, text: str) -> None:
+        self.warned = text
+
     def tick(self) -> None:
         self._world.count("tick")
 
@@ -445,9 +450,12 @@ class Played:
 
     def _judge(self, error: BaseException, trouble: int) -> None:
         world = self._world
-        while isinstance(error, ExceptionGroup) and len(error.exceptions) == 1:
+        while isinstance(error, BaseExceptionGroup) and len(error.exceptions) == 1:
             (error,) = error.exceptions
-        expected = isinstance(error, HostError | UserError)
+        tuned = self.tuned and isinstance(error, KeyboardInterrupt)
+        if tuned and not self.progress.warned.endswith(f"arena resume {self._folder}"):
+            world.broken(f"Ctrl-C, and no command goes on: {self.progress.warned}")
+        expected = isinstance(error, HostError | UserError | KeyboardInterrupt)
         if not expected or (isinstance(error, DamagedError) and not world.rotten):
             world.broken(f"{type(error).__name__}: {error}")
         elif not trouble and not world.rotten:

@@ -50,7 +50,7 @@ EVERYWHERE = (
     Kind("rot", ("life",), 3, ("matches.jsonl", "matches.index")),
     Kind("damage", ("life",), 4, damage.KINDS, weight=2),
     Kind("sandbox", ("life",), 3, (*bots.BROKEN, "no room")),
-    Kind("no start", ("bot start",), 12),
+    Kind("no start", ("bot start",), 12, ("", "Ctrl-C")),
     Kind("time", ("life",), 3, ("0.5", "4")),
     Kind("disk error", ("write",), 400, ("ENOSPC 1", "ENOSPC 6", "EIO 1", "EDQUOT 2"), weight=2),
     Kind("disk error", ("sync", "sync folder", "rename"), 30, ("EIO 1", "ENOSPC 1"), weight=2),

@@ -10,11 +10,11 @@ from pathlib import Path
 
 from arena.event.add_bots import forecast_epoch
 from arena.event.compare import compare_bots
-from arena.event.epochs import epochs_of
+from arena.event.epochs import epoch_fault, epochs_of
 from arena.event.options import EventOptions, MatchOptions, TrialOptions
 from arena.event.prepare import forecast_event
 from arena.event.rerate import RateOptions, rate_events
-from arena.event.results import Counts, counting_of, record_key, table_of
+from arena.event.results import Counts, count_folder, counting_of, record_key, table_of
 from arena.event.search import (
     ANY,
     SORTS,
@@ -66,6 +66,14 @@ def _rate(played, folder: Path) -> Iterator[str]:
     together = rate_events([folder])
     if not epochs and together != table_of(folder):
         yield "rated again, an event has another table"
+    withdrawn = {out.entrant for out in count_folder(folder)[1].counted().withdrawn}
+    for epoch in epochs[:1]:
+        before, event = [read_event(folder)], read_event(epoch)
+        if event.settings.rule > 1 and (fault := epoch_fault(before, event, withdrawn)):
+            yield f"the first epoch is none: {fault}"
+        for others in ({*withdrawn, "zoe@1"}, {"zoe@1"}):
+            if event.settings.rule > 1 and not epoch_fault(before, event, others):
+                yield "an epoch from which nobody is left out, though a bot was withdrawn"
     if rate_events([*epochs, folder]) != together:
         yield "rated in another order, events have another table"
     left_out = read_event(folder).entrants[0].id

@@ -17,6 +17,7 @@ TUNING = Scenario("tuning", "tuning")
         Fault("power cut", "tick", 40, "none"),
         Fault("kill parent", "conclusion", 6),
         Fault("stop", "tick", 90, "int int"),
+        Fault("no start", "bot start", 12, "Ctrl-C"),
         Fault("rot afterwards", "over", 1, "40"),
     ],
     ids=str,

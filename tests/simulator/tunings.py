@@ -38,6 +38,7 @@ class Tuned(NamedTuple):
 PLANS = {
     "tuning": Tuned("knob", (), 290),
     "tuning a setting": Tuned("knob:risk=3,edge=0.5", ("ann", "bad"), 220),
+    "tuning a switch": Tuned("switch", (), 290),
 }
 
 

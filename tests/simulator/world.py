@@ -304,6 +304,8 @@ class World:
         self.slow_start = True
 
     def _no_start(self, how, place) -> None:
+        if how:
+            raise KeyboardInterrupt
         self.start_fails = True
 
     def _asks(self, how, place) -> None:
