@@ -41,6 +41,7 @@ from arena.model import (
     UserError,
     canonical,
 )
+from arena.model.parameters import LARGEST, settled
 from arena.ratings.intervals import Moments
 from arena.ratings.outcomes import THOUSANDTHS, PairCount, Tally
 from arena.reports.escape import plain
@@ -75,6 +76,13 @@ class TuningFile(Frozen, frozen=True, kw_only=True, forbid_unknown_fields=True):
     tune: TuneOptions
     seed: str
     """Of the settings that are tried; of the deals too if the event has one."""
+
+    def __post_init__(self) -> None:
+        for each in self.parameters:
+            known = -LARGEST <= each.low <= each.default <= each.high <= LARGEST
+            if not known or each.low == each.high or (each.log and each.low <= 0):
+                raise ValueError(f"{each.name} has no range")
+        settled(self.parameters, self.start)
 
 
 class Tuning(Frozen, frozen=True, kw_only=True):
@@ -181,6 +189,8 @@ def _read(folder: Path) -> TuningFile:
         raise UserError(f"{path}: can't be read: {error.strerror}") from None
     except UNDECODABLE as error:
         raise UserError(f"{path}: damaged, or of a newer arena: {reason(error)}") from None
+    except UserError as error:
+        raise UserError(f"{path}: {error}") from None
     return asked
 
 

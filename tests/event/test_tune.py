@@ -201,7 +201,18 @@ def test_what_a_killed_tune_has_left_is_no_obstacle(arena, knocker, tmp_path):
 
 
 def test_a_damaged_tuning_is_named(arena, tmp_path):
-    """As every damaged file."""
-    (tmp_path / "tuning.json").write_text("{}")
+    """As every damaged file; also one that some other program wrote."""
+    asked = tmp_path / "tuning.json"
+    asked.write_text("{}")
     assert "damaged, or of a newer arena" in arena("resume", tmp_path, code=2).stderr
+    one = {"name": "x", "low": 0, "high": 0, "default": 0}
+    bot = {"id": "x@1", "name": "x", "version": "1", "hash": "0" * 64}
+    rest = {"panel": [], "sources": {}, "event": {}, "trial": {}, "tune": {}, "seed": "s"}
+    whole = {"bot": bot, "parameters": [one], "start": {}, **rest}
+    asked.write_text(json.dumps(whole))
+    assert "x has no range" in arena("resume", tmp_path, code=2).stderr
+    asked.write_text(json.dumps({**whole, "parameters": [], "start": {"y": "1"}}))
+    assert "tuning.json: y=1: its bot.toml names no parameters" in (
+        arena("verify", tmp_path, code=2).stderr
+    )
     assert "--live goes with" in arena("resume", tmp_path, "--live", code=2).stderr

@@ -642,7 +642,13 @@ CASES = {
         "tuning",
         replaced(_TUNING, lambda asked: re.sub(rb'"start":{.*?}', b'"start":{"risk":"8"}', asked)),
         tune_on,
-        "its bots are not those that follow",
+        "its bots are not those that follow|json: risk=8: it has no such parameter",
+    ),
+    "tuning within no range": Case(
+        "tuning",
+        replaced(_TUNING, lambda asked: re.sub(rb'"low":[0-9.]+', b'"low":99.0', asked)),
+        tune_on,
+        "damaged, or of a newer arena: .* has no range",
     ),
     "tuning with a rotten log": Case(
         "tuning",
