@@ -23,7 +23,7 @@ from arena.event.compare import compare_roster
 from arena.event.options import EventOptions, TrialOptions, TuneOptions
 from arena.event.prepare import new_event, play_new
 from arena.event.progress import Outcome
-from arena.event.results import count_folder, table_of
+from arena.event.results import count_folder, incomplete, table_of
 from arena.event.resume import resume_event
 from arena.event.session import Session
 from arena.event.workshop import Workshop
@@ -243,6 +243,8 @@ class _Course:
             return
         event, counting = count_folder(place)
         counted = counting.counted()
+        if counted.missing:
+            raise incomplete(place, counted.missing, counted.planned)
         gone = {out.entrant for out in counted.withdrawn}
         every = gaps_of(event, counted.tally)
         gaps = [gap for gap in every if gone.isdisjoint((gap.one, gap.two))]

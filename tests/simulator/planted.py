@@ -273,7 +273,7 @@ NEW = (
             "        share = (asked.tune.stages - over) / asked.tune.stages\n"
             "        self.deals = max(1, round(asked.tune.budget * share) // self.least)"
         ),
-        379,
+        144,
     ),
     Defect(
         "search-as-it-came",

@@ -12,7 +12,6 @@ from arena.event.options import EventOptions, TrialOptions, TuneOptions
 from arena.event.progress import Outcome
 from arena.event.session import Session
 from arena.event.tune import TuneEntry, Tuning, events_of, is_tuning, resume_tuning, tune_bot
-from arena.model import UserError
 from arena.store import is_results_folder, read_event
 
 _STAGES = 2
@@ -68,12 +67,9 @@ def begun(folder: Path) -> Path:
 
 
 def look(folder: Path) -> str:
-    """What is wrong with the events of a tuning."""
+    """What is wrong with the events of a tuning; UserError if one is damaged."""
     wanted = [f"stage-{number:02d}" for number in range(1, _STAGES + 1)] + ["comparison"]
-    try:
-        found = [place.name for place in events_of(folder)]
-    except UserError as error:
-        return f"events of a tuning: {error}"
+    found = [place.name for place in events_of(folder)]
     if found != wanted[: len(found)] or begun(folder).name != (found or [folder.name])[-1]:
         return f"events of a tuning: {found}"
     return ""

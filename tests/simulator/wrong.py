@@ -650,6 +650,12 @@ CASES = {
         tune_on,
         "damaged, or of a newer arena: .* has no range",
     ),
+    "tuning with a log lost": Case(
+        "tuning",
+        lambda f: replaced(LOG, None)(f / "stage-01"),
+        tune_on,
+        "matches are missing from .* --repair .*stage-01",
+    ),
     "tuning with a rotten log": Case(
         "tuning",
         lambda f: replaced(LOG, _rotten_line)(f / "stage-01"),
