@@ -198,7 +198,7 @@ NEW = (
             "            while await self._some():\n"
             "                pass"
         ),
-        159,
+        384,
     ),
     Defect(
         "explained-voids-without-limit",
