@@ -117,3 +117,21 @@ def test_a_climb_ends():
     found = ridge.highest((0.5, 0.5), (0.0, 0.0), (1.0, 1.0))
     assert ridge.strokes(found) > 0
     assert found < (1.0, 1.0)
+
+
+def test_every_version_fits_the_same_surface():
+    """With a panel and few deals: settings to come, which later arenas verify, follow from it."""
+    known = {"a": (0.2, 0.4), "b": (0.7, 0.1), "c": (0.5, 0.5), "d": (0.9, 0.8)}
+    shown = ["ab 1 4", "ac -2 1", "bd 0.5 2", "cd 3 6", "ap 2 3", "cp 3.5 2", "dq -1 5"]
+    differences = []
+    for (one, two), strokes_, squares in map(str.split, shown):
+        sums = {"deals": 3, "strokes": float(strokes_), "squares": float(squares)}
+        differences.append(Gap(one=one, two=two, **sums))
+    surface = fit(differences, known, (0.5, 0.5), 0.35)
+    wanted = [-0.152394, 2.647949, -13.850667, -5.483272, -7.828719]
+    assert list(surface.coefficients) == pytest.approx(wanted, abs=1e-5)
+    wanted = [-2.487862, 6.927792, -17.429485, -11.949852, 9.630587]
+    drawn = surface.sampled([1, -1, 0.5, -0.5, 2.0])
+    assert list(drawn.coefficients) == pytest.approx(wanted, abs=1e-5)
+    highest = surface.highest((0.5, 0.5), (0.0, 0.0), (1.0, 1.0))
+    assert highest == pytest.approx((0.458295, 0.683723), abs=1e-5)
