@@ -55,9 +55,11 @@ def test_the_warm_up_is_everybody(race):
 )
 def test_the_warm_up_is_cut_into_series_of_one_length(race, deals, series, chunk, warm_up):
     """So that later waves go on where series end, and it is hardly longer than was asked for."""
-    first = race("ab", deals=deals, series=series).wave((), NoResults())
+    made = race("ab", deals=deals, series=series)
+    first = made.wave((), NoResults())
     assert {"ab": warm_up} == met(first)
     assert {chunk} == {len(b.series[0].matches) for b in first.blocks()}
+    assert [chunk] * (warm_up // chunk) == list(map(len, made.chunks(dealt(first, "ab"))))
 
 
 @pytest.mark.parametrize(
