@@ -3,8 +3,10 @@
 Each function gets the scenario on its way and the event's folder, and returns what is wrong.
 """
 
+import functools
 import itertools
 import statistics
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -139,31 +141,35 @@ def _all(folder: Path) -> list:
 
 def _prefix(played, folder: Path) -> Iterator[str]:
     """A match is found by as much of its id as no other has; what may be two is refused."""
-    ids = sorted({record.id for record in read_records(folder)})
+    attempts = Counter(record.id for record in read_records(folder))
+    ids = sorted(attempts)
     if not ids:
         yield from _refused(lambda: records_of(folder, "m", _quiet), "no match has been played")
         return
     wanted = played.draw.choice(ids)
-    prefix = wanted[: played.draw.randrange(1, len(wanted) + 1)]
-    fits = [each for each in ids if each.startswith(prefix)]
-    if prefix in ids or len(fits) == 1:
-        name = prefix if prefix in ids else fits[0]
-        if {record.id for record in records_of(folder, prefix, _quiet)} != {name}:
-            yield f"{prefix} leads to another match than {name}"
-        if counted_record(folder, prefix, _quiet).id != name:
-            yield f"{prefix} counts as another match than {name}"
-    else:
-        yield from _refused(lambda: records_of(folder, prefix, _quiet), "may be any of these")
-    find = records_of
+    find, call, count = records_of, record_of_attempt, counted_record
     yield from _refused(lambda: find(folder, f"{wanted}x", _quiet), "there is no match")
-    call, count = record_of_attempt, counted_record
     yield from _refused(lambda: call(folder, wanted, 77, _quiet), "has no attempt 77")
+    lengths = range(1, len(wanted) + 1)
+    alone = [n for n in lengths if sum(each.startswith(wanted[:n]) for each in ids) == 1]
+    for length in (played.draw.choice(lengths), *alone[:1]):
+        prefix = wanted[:length]
+        fits = [each for each in ids if each.startswith(prefix)]
+        if prefix in ids or len(fits) == 1:
+            name = prefix if prefix in ids else fits[0]
+            if {record.id for record in find(folder, prefix, _quiet)} != {name}:
+                yield f"{prefix} leads to another match than {name}"
+            if count(folder, prefix, _quiet).id != name:
+                yield f"{prefix} counts as another match than {name}"
+        else:
+            yield from _refused(functools.partial(find, folder, prefix, _quiet), "may be any of")
+    (most,) = attempts.most_common(1)
     for record, counted in _all(folder):
-        if record.id == wanted:
-            if count(folder, wanted, _quiet, attempt=record.attempt) != record:
-                yield f"attempt {record.attempt} of {wanted} is another"
-            if counted and count(folder, wanted, _quiet) != record:
-                yield f"another attempt at {wanted} counts"
+        if record.id in (wanted, most[0]):
+            if count(folder, record.id, _quiet, attempt=record.attempt) != record:
+                yield f"attempt {record.attempt} of {record.id} is another"
+            if counted and count(folder, record.id, _quiet) != record:
+                yield f"another attempt at {record.id} counts"
 
 
 def _counted(played, folder: Path) -> Iterator[str]:
@@ -225,8 +231,9 @@ def _process(played, folder: Path) -> Iterator[str]:
         yield f"a process of {bot} has outlived a fault"
     if played.computed and not found.transcript(lean=False):
         yield f"no transcript of {bot} in {record.id}"
-    if seat_of(event, name) != bot:
-        yield f"{name} is another bot than {bot}"
+    for who in (name, bot):
+        if seat_of(event, who) != bot:
+            yield f"{who} is another bot than {bot}"
     yield from _refused(lambda: seat_of(event, "nobody"), "takes part")
     ask = BotMatches
     yield from _refused(lambda: ask(folder, record.id, None, None, _quiet), "whose transcript")
