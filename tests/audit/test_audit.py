@@ -2,11 +2,13 @@
 
 import random
 
+import msgspec
 import pytest
 
 from arena.audit import chance, discards, table_mates, waits
+from arena.audit.rated_deals import RatedDeal
 from arena.audit.report import STRICT, AuditPart
-from arena.model import Fault, FaultHost, FaultKind
+from arena.model import Fault, FaultHost, FaultKind, SeatUse
 
 
 @pytest.fixture
@@ -217,6 +219,18 @@ def test_short_waits_are_not_asked_about(invented, ms):
     audit = kept_waiting(invented(13, deals=20), "bot1@1", ms)
     assert (AuditPart.WAITS in odds(audit)) == bool(ms)
     assert odds(audit).get(AuditPart.WAITS, 1.0) == 1.0
+
+
+def test_a_wait_is_compared_with_the_mean_of_the_others(invented):
+    """At a table of three, in milliseconds a decision."""
+    event = invented(12, deals=1)
+    record = next(iter(event.records()))
+    uses = [SeatUse(decisions=n, waited_ms=ms) for n, ms in ((1, 3), (2, 12), (0, 5))]
+    record = msgspec.structs.replace(record, seats=("a@1", "b@1", "c@1"), use=tuple(uses))
+    by_bot = waits.WaitsByBot(4)
+    by_bot.add(RatedDeal("p", 0, (record,), whole=True))
+    longer = {row.bot: row.longer_ms for row in by_bot.rows(b"seed")}
+    assert longer == {"a@1": 3 - 5.5, "b@1": 6 - 4, "c@1": 5 - 4.5}
 
 
 FEWEST_TRIES = chance.FEWEST_TRIES
