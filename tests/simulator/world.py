@@ -435,6 +435,8 @@ class World:
         return plan
 
     def spawner_fails(self, place: str) -> None:
+        if here().bystander:
+            return
         if left := self._spawners.get(place, 0):
             self._spawners[place] = left - 1
             self.faults.met += 1
