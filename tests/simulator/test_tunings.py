@@ -7,24 +7,24 @@ from tests.simulator.events import Scenario
 from tests.simulator.faults import Fault
 from tests.simulator.simulate import simulate, undisturbed
 
-TUNING = Scenario("tuning", "tuning")
+TUNING, SMALL = (Scenario("tuning", plan) for plan in ("tuning", "tuning a switch"))
 
 
 @pytest.mark.parametrize(
-    "fault",
+    ("found", "fault"),
     [
-        Fault("kill parent", "disk", 4),
-        Fault("power cut", "tick", 40, "none"),
-        Fault("kill parent", "conclusion", 6),
-        Fault("stop", "tick", 90, "int int"),
-        Fault("no start", "bot start", 12, "Ctrl-C"),
-        Fault("rot afterwards", "over", 1, "40"),
+        (SMALL, Fault("kill parent", "disk", 4)),
+        (TUNING, Fault("power cut", "tick", 40, "none")),
+        (SMALL, Fault("kill parent", "conclusion", 6)),
+        (TUNING, Fault("stop", "tick", 90, "int int")),
+        (SMALL, Fault("no start", "bot start", 5, "Ctrl-C")),
+        (SMALL, Fault("rot afterwards", "over", 1, "40")),
     ],
     ids=str,
 )
-def test_a_tuning_that_is_struck_comes_to_the_same(fault):
+def test_a_tuning_that_is_struck_comes_to_the_same(found, fault):
     """In the midst of a stage, between two, at the end of one, while its folder is made."""
-    run = simulate(1, [fault], found=TUNING)
+    run = simulate(1, [fault], found=found)
     assert run.struck, run
     assert not run.violations, run
 
