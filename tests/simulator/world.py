@@ -669,6 +669,7 @@ def _trusted(log: Path) -> set:
     from what a power cut has torn.
     """
     data = log.read_bytes()
+    data = data[: data.rfind(b"\n") + 1]  # without its newline a line counts as torn
     mark = Index.load(log.parent).mark
     if mark is None or (mark and data[mark - 1 : mark] != b"\n"):
         mark = len(data)
