@@ -81,7 +81,9 @@ class TuningFile(Frozen, frozen=True, kw_only=True, forbid_unknown_fields=True):
         for each in self.parameters:
             known = -LARGEST <= each.low <= each.default <= each.high <= LARGEST
             if not known or each.low == each.high or (each.log and each.low <= 0):
-                raise ValueError(f"{each.name} has no range")
+                raise ValueError(
+                    f"{each.name} needs low < high, low <= default <= high, and low > 0 if log"
+                )
         settled(self.parameters, self.start)
 
 

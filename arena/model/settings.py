@@ -170,8 +170,8 @@ class Settings(Frozen, frozen=True, kw_only=True, forbid_unknown_fields=True):
     annul_below: Annotated[float, Meta(ge=0, le=1)] | UnsetType = UNSET
     """A bot that is withdrawn before this share of its matches is annulled; absent: a half."""
     units: Literal["blocks"] | UnsetType = UNSET
-    """What errors take as independent. "blocks": series that share deals, where a bot's differ by
-    more than their deals explain; absent: rated deals, as in events of older arenas."""
+    """The unit that errors take as independent. "blocks": series that share deals, for bots whose
+    blocks differ by more than their deals explain; absent: rated deals, as in older events."""
     holes: Annotated[int, Meta(ge=1, le=9)] | UnsetType = UNSET
     """Of a match; absent: 9. This arena plays no other number."""
     predictable: bool | UnsetType = UNSET

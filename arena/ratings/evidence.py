@@ -19,8 +19,8 @@ from arena.schedule import Forfeits, Lead
 
 
 def wider(settings: Settings, tally: Tally, rate_on: RateOn, *, over: bool) -> dict[str, float]:
-    """By bot, how many times the variance by deals is that of a mean. `over`: of a planned event
-    that has been played, which is what it is; of others a single block tells too little.
+    """By bot, how many times the variance by deals is that of a mean. `over`: whether a planned
+    event has been played to its end; otherwise few blocks prove little, so a guess is mixed in.
     """
     return variances(tally.blocks[rate_on], over=over) if settings.units else {}
 

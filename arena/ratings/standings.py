@@ -104,8 +104,8 @@ def _open_pairs(
 
 
 def _over(event: Event, counted: EventCount) -> bool:
-    """Whether a planned event has been played. What stops when things are clear is never just so
-    long as was planned.
+    """Whether a planned event has been played to its end. False for races and trials: their length
+    depends on results.
     """
     return not (counted.missing or event.settings.adaptive)
 
@@ -139,11 +139,12 @@ def _measured(
         return lead.strokes > errors(lead.error) * lead.error
 
     ranks = _ranks(order, apart)
-    disputed = _disputed(event, counted.tally, {names[index]: ranks[index] for index in order})
+    over = _over(event, counted)
+    placed = {names[index]: ranks[index] for index in order}
+    disputed = _disputed(event, counted.tally, placed, over=over)
     against = found.against(order)
     # A trial ends when things are clear, so its interval has to be wider.
     surer = errors(lead_of(found, 0, 1, settings.rating).error) / Z95 if settings.trial else 1.0
-    over = _over(event, counted)
     wide = {on: wider(settings, counted.tally, on, over=over) for on in (RESULTS, ADJUSTED)}
     unknown = settings.rating.forfeit_margin * THOUSANDTHS
 
@@ -228,12 +229,14 @@ def _errors(event: Event, counted: EventCount, found: Fit, rated: int) -> Errors
     return partial(needed, step_down(leads, len(found.entrants) - 1, needed))
 
 
-def _disputed(event: Event, tally: Tally, ranks: Mapping[str, tuple[int, int]]) -> set[str]:
+def _disputed(
+    event: Event, tally: Tally, ranks: Mapping[str, tuple[int, int]], *, over: bool
+) -> set[str]:
     """Bots that would be outside their range of ranks by what the event doesn't rate on."""
     if not event.settings.evaluator:
         return set()
     other = RESULTS if event.settings.rate_on == ADJUSTED else ADJUSTED
-    found = fitted(event, tally, other)  # of which only the order counts
+    found = fitted(event, tally, other, over=over)  # of which only the order counts
     order = [entrant for entrant in found.order() if entrant in ranks]
     return {
         entrant

@@ -210,7 +210,7 @@ def test_a_damaged_tuning_is_named(arena, tmp_path):
     rest = {"panel": [], "sources": {}, "event": {}, "trial": {}, "tune": {}, "seed": "s"}
     whole = {"bot": bot, "parameters": [one], "start": {}, **rest}
     asked.write_text(json.dumps(whole))
-    assert "x has no range" in arena("resume", tmp_path, code=2).stderr
+    assert "x needs low < high" in arena("resume", tmp_path, code=2).stderr
     asked.write_text(json.dumps({**whole, "parameters": [], "start": {"y": "1"}}))
     assert "tuning.json: y=1: its bot.toml names no parameters" in (
         arena("verify", tmp_path, code=2).stderr
