@@ -8,8 +8,9 @@ the same bytes everywhere. What it costs to turn both cards of a column at the t
 5,000 deals of two seats are played to their end both ways by the example bot strong.
 
 **four-card-golf**: how many turns are left, and which cards lie on the pile, is counted in 400
-matches of results/four-card-golf, by classes of hands as the seat knows them that has moved. What
-hands come to is computed for some chances of another turn, by iteration, from an endless pack.
+matches of results/four-card-golf, by classes of hands as the seat knows them that has moved: those
+of the event whose commitment begins with 751b377e, with champion 1, not of today's. What hands come
+to is computed for some chances of another turn, by iteration, from an endless pack.
 """
 
 import argparse

@@ -33,6 +33,7 @@ def open_log(folder: Path) -> tuple[BinaryIO, str]:
     try:
         if new:
             files.sync_folder(folder)
+            files.sync_folder(folder.parent)  # whatever made the folder may have failed to do so
         size = file.seek(0, os.SEEK_END)
         mark = Index.load(folder).mark
         if mark and files.read_at(file, mark - 1, mark) not in {b"", _LF}:

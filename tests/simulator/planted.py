@@ -134,6 +134,14 @@ HISTORY = (
         "    created.append(folder)\n",
         114,
     ),
+    Defect(
+        "prepared-name",
+        "A prepared event is played on although the sync of its folder's name has failed.",
+        "arena/store/recovery.py",
+        "            files.sync_folder(folder.parent)  # whatever made the folder may have failed to do so\n",
+        "",
+        8103,
+    ),
 )
 NEW = (
     Defect(
