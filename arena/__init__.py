@@ -77,6 +77,8 @@ if TYPE_CHECKING:
     from arena.regret.summary import RegretReport as RegretReport
     from arena.replay.steps import MatchSteps as MatchSteps
     from arena.site.publish import PublishOptions as PublishOptions
+    from arena.twins.likeness import TellingMove as TellingMove
+    from arena.twins.likeness import TwinBot as TwinBot
     from arena.twins.likeness import TwinPair as TwinPair
     from arena.twins.likeness import TwinReport as TwinReport
     from arena.verify.rerun import RerunOptions as RerunOptions
@@ -131,7 +133,7 @@ _HOMES = {
     "arena.regret.summary": ("BotRegret", "RegretReport"),
     "arena.replay.steps": ("MatchSteps",),
     "arena.site.publish": ("PublishOptions",),
-    "arena.twins.likeness": ("TwinPair", "TwinReport"),
+    "arena.twins.likeness": ("TellingMove", "TwinBot", "TwinPair", "TwinReport"),
     "arena.verify.rerun": ("RerunOptions",),
 }
 _HOME = {name: module for module, names in _HOMES.items() for name in names}

@@ -29,14 +29,12 @@ _QUESTIONS_A_SECOND = 1500  # that bots in Python answer
 
 
 class TwinOptions(Frozen, frozen=True, kw_only=True):
-    """Which bots are compared, and how they are asked."""
-
     of: tuple[str, ...] = ()
     """Only pairs with one of these, by name or id."""
     every: bool = False
     """All pairs, not only those that are rarely as much alike."""
     bots: tuple[PathName, ...] = ()
-    """Those that the cache no longer has."""
+    """Paths of bots that the cache no longer has."""
     recipes: tuple[PathName, ...] = ()
     """Programs that all had to begin with, besides the scaffolds and the example bots."""
     seconds: float = 20.0
@@ -52,7 +50,7 @@ _ANY_TWINS = TwinOptions()
 def find_twins(
     folder: PathName, options: TwinOptions = _ANY_TWINS, *, notify: Notify = ignore_notes
 ) -> TwinReport:
-    """Ask all bots of an event the same recorded questions; which of them decide alike."""
+    """Ask all bots of an event the same recorded questions; report pairs that decide alike."""
     return call(partial(_find, Path(folder), options, notify))
 
 
@@ -89,7 +87,9 @@ def _find(folder: Path, options: TwinOptions, notify: Notify) -> TwinReport:
 
 
 def _entered(folder: Path, event: Event, named: Sequence[Path], workshop: Workshop) -> list[Bot]:
-    """The event's bots, as they were entered; notes about those that can't be had."""
+    """The event's bots as they were entered; print notes about bots that are missing or can't
+    start.
+    """
     private = read_private(folder)
     known = private.sources if private else {}
     sources = sources_of(named, event.entrants, workshop.cache, known)
@@ -98,8 +98,8 @@ def _entered(folder: Path, event: Event, named: Sequence[Path], workshop: Worksh
     if len(bots) < 2:
         command = command_line("twins", folder)
         raise UserError(
-            f"{folder}: fewer than two of its bots can be asked: the cache ({workshop.cache}) no "
-            f"longer has them; say where they are, as they were: {command} BOTS..."
+            f"{folder}: fewer than two of its bots can be asked (see the notes); where the cache "
+            f"({workshop.cache}) has lost them, name their folders: {command} BOTS..."
         )
     return bots
 

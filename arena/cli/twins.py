@@ -1,4 +1,4 @@
-"""`arena twins`: which bots of an event decide alike."""
+"""`arena twins`: find bots of an event that decide alike."""
 
 from pathlib import Path
 from typing import Any
@@ -20,7 +20,9 @@ from arena.cli.paths import BotPath, rated_bots_of
 from arena.cli.usage import need_linux
 
 
-@click.command(cls=Helped, short_help="Find bots that decide alike beyond strength and recipes.")
+@click.command(
+    cls=Helped, short_help="Find bots that decide alike: copies, ports, reworded programs."
+)
 @click.argument("folder", type=FOLDER)
 @click.argument("bots", nargs=-1, type=BotPath())
 @option(
@@ -39,7 +41,7 @@ from arena.cli.usage import need_linux
     multiple=True,
 )
 @option("--limit N", NATURAL, "Pairs whose moments are shown; 0: all.", default=10)
-@option("--max-time", TIME, "A bot is asked for at most so long.", default="20s")
+@option("--max-time", TIME, "Stop asking a bot after this time.", default="20s")
 @option("--jobs N", POSITIVE, "Bots at a time.  [default: the cores]")
 @sandbox_option(text="`none` confines nothing.")
 @json_option

@@ -33,7 +33,7 @@ from arena.twins.questions import SeatCourse, course_of
 from arena.wire.messages import Act, Answer, Next, Ready
 from arena.wire.session import Pending, WireEvent
 
-QUESTIONS = 3000  # of a seat's courses together: some 23 matches of play-nine
+QUESTIONS = 3000  # of a seat's courses together: some 24 matches of play-nine
 _MATCHES = 400  # that these are taken from; a short game needs most
 TRIES = 3  # processes of a bot that fail
 

@@ -77,8 +77,8 @@ class Descriptor(Frozen, frozen=True, kw_only=True):
     luck: str = ""  # import path of its `arena.luck.Measure`; empty: its luck isn't measured
     judge: str = ""  # import path of its `arena.regret.Judge`; empty: its moves aren't judged
     twins: tuple[tuple[float, int], ...] = ()
-    """(alike, N), rising: at most one of N pairs of bots that were written apart is as much alike
-    in `arena twins` (bench/twins.py); none: it isn't known how far they get."""
+    """(alike, N), rising: about one pair in N, or fewer, of bots that were written independently is
+    as much alike in `arena twins` (bench/twins.py); none: it isn't known how far they get."""
     vector: str = ""
     """Import path of its `arena.rl.vector.VectorEnv`; empty: it can't be trained in batches."""
 

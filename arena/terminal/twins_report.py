@@ -4,17 +4,15 @@ from collections.abc import Iterator
 
 from arena.reports.escape import plain, shell
 from arena.reports.layout import clip, width, wrap
-from arena.twins.likeness import TellingMove, TwinBot, TwinPair, TwinReport
+from arena.twins.likeness import COMPARED, TellingMove, TwinBot, TwinPair, TwinReport
 
 _NAME = 18
-_NEAR = 0.98  # as much like a recipe: it is one, or nearly
 _FEW = 0.9  # of the questions, answered or as recorded
-_HEADS = {"alike": 7, "moves": 12, "kinds": 12, "1 in": 7}
+_HEADS = {"alike": 7, "moves": 12, "kinds": 12, "1 in N": 8}
 _ABOUT = (
-    "moves: of the decisions in which at least one of the two departs from the recipe that "
-    "explains them best, those that both take alike, by the same move or one as good. kinds: the "
-    "same by kind of move alone. alike: the mean of both shares. 1 in: at most one pair in so many "
-    "is as much alike among bots that were written apart."
+    "moves: telling decisions (at least one bot departs from the recipe) that both take alike, of "
+    "all telling ones. kinds: the same, by kind of move. alike: the mean of both shares. 1 in N: "
+    "about one pair in N, or fewer, of bots that were written independently is as much alike."
 )
 _CAUTION = (
     "This is evidence, not a verdict. It can't tell who wrote first, nor a copy from a common "
@@ -34,15 +32,8 @@ def twin_lines(
         yield from _table(found)
         yield ""
         yield from wrap(_ABOUT, room, indent="")
-    elif found.chance is not None:
-        yield "No two bots are more alike than 1 pair in 100 that were written apart."
-    yield ""
-    near = f" {found.near:,} are too near a recipe to tell." if found.near else ""
-    expected = "How alike bots are that were written apart isn't known for this game: see --all."
-    if found.chance is not None:
-        told = found.compared - found.near
-        expected = f"Of {told:,} pairs about {found.chance:.1f} may be listed by chance."
-    yield from wrap(f"{expected}{near}", room, indent="")
+        yield ""
+    yield from wrap(" ".join(_findings(found)), room, indent="")
     yield from _bots(found, room)
     for pair in found.pairs[:limit]:
         yield ""
@@ -53,6 +44,33 @@ def twin_lines(
     if found.pairs:
         yield ""
         yield from wrap(_CAUTION, room, indent="")
+
+
+def _findings(found: TwinReport) -> Iterator[str]:
+    """What the pairs come to, and which couldn't be judged."""
+    told = found.compared - found.near
+    if not told:
+        yield "No pair can be judged."
+    elif found.first_bar is None or found.chance is None:
+        every = "" if found.pairs else "; --all shows every pair"
+        yield f"It isn't known for this game how alike independent bots are{every}."
+    else:
+        if not any(pair.rare for pair in found.pairs):
+            yield (
+                f"None of the compared pairs is as much alike as 1 in {found.first_bar:,} pairs of "
+                "bots that were written independently."
+            )
+        yield (
+            f"Of {told:,} pairs that can be judged, about {found.chance:.1f} would reach the "
+            "lowest bar by chance."
+        )
+    if found.near:
+        yield f"{found.near:,} are too near a recipe to tell."
+    if found.skipped:
+        yield (
+            f"{found.skipped:,} pairs were not compared: they have fewer than {COMPARED} decisions "
+            "in common. Play more matches, or give bots more --max-time."
+        )
 
 
 def _table(found: TwinReport) -> Iterator[str]:
@@ -73,13 +91,15 @@ def _bots(found: TwinReport, room: int) -> Iterator[str]:
     recipes = [
         f"{plain(bot.bot)} ({plain(bot.recipe)} {100 * bot.like_recipe:.0f} %)"
         for bot in found.bots
-        if bot.settled and bot.like_recipe >= _NEAR
+        if bot.near
     ]
     if recipes:
-        yield from wrap(f"They play a recipe, or nearly: {', '.join(recipes)}.", room, indent="")
+        yield from wrap(
+            f"These bots play a recipe, or nearly: {', '.join(recipes)}.", room, indent=""
+        )
     lots = [plain(bot.bot) for bot in found.bots if bot.answered > 2 * bot.settled]
     if lots:
-        yield from wrap(f"They decide mostly by lot: {', '.join(lots)}.", room, indent="")
+        yield from wrap(f"These bots decide mostly at random: {', '.join(lots)}.", room, indent="")
     for bot in found.bots:
         if doubts := ", ".join(_doubts(bot, found.questions)):
             yield from wrap(f"{plain(bot.bot)}: {doubts}.", room, indent="")
@@ -87,10 +107,12 @@ def _bots(found: TwinReport, room: int) -> Iterator[str]:
 
 def _doubts(bot: TwinBot, questions: int) -> Iterator[str]:
     if bot.answered < _FEW * questions:
-        yield f"answered {bot.answered:,} questions only: it failed, or its time was over"
+        yield (
+            f"answered only {bot.answered:,} of {questions:,} questions: it failed, or --max-time "
+            "was over; pairs with it may not be compared"
+        )
     if bot.as_recorded is not None and bot.as_recorded < _FEW:
-        share = f"{100 * bot.as_recorded:.0f} %"
-        yield f"takes {share} of its own recorded decisions again, the others otherwise"
+        yield f"repeats only {100 * bot.as_recorded:.0f} % of its own recorded decisions"
 
 
 def _pair(pair: TwinPair, found: TwinReport, folder: str, room: int) -> Iterator[str]:
@@ -100,8 +122,9 @@ def _pair(pair: TwinPair, found: TwinReport, folder: str, room: int) -> Iterator
     yield from wrap(f"{one} and {two}: alike {pair.alike:.2f}{same}", room, indent="  ")
     text = (
         f"In {pair.telling:,} of {pair.compared:,} decisions at least one departs from {recipe}; "
-        f"in {pair.same:,} of these both do the same, where {pair.expected:.0f} are expected. By "
-        f"kind of move: {pair.same_kinds:,} of {pair.telling_kinds:,}."
+        f"in {pair.same:,} of these both do the same; other bots agree with one of them in "
+        f"{pair.expected:.0f} on average. By kind of move: {pair.same_kinds:,} of "
+        f"{pair.telling_kinds:,}."
     )
     yield from wrap(f"  {text}", room, indent="  ")
     for moment in pair.moments:

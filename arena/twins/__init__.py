@@ -1,1 +1,1 @@
-"""Which bots decide alike beyond what strength and published recipes explain (`arena twins`)."""
+"""Find bots that decide alike beyond what strength and published recipes explain."""

@@ -1,4 +1,4 @@
-"""How alike two bots decide on the same recorded views, beyond strength and published recipes.
+"""Measure how alike two bots decide on the same recorded views, beyond strength and recipes.
 
 Theory of operation. Every bot has answered the same questions twice, with different seeds; what it
 decides by lot is left out. A decision is *telling* for two bots against a recipe if at least one of
@@ -37,7 +37,7 @@ _EQUAL = 6  # decimals of a stroke
 
 Bits = int  # a set of questions
 Bars = Sequence[tuple[float, int]]
-"""(alike, N), rising: at most one of N honest pairs is as much alike."""
+"""(alike, N), rising: about one honest pair in N, or fewer, is as much alike."""
 
 
 class BotAnswers(NamedTuple):
@@ -63,12 +63,13 @@ class TwinPair(msgspec.Struct, frozen=True, kw_only=True):
 
     bots: tuple[str, str]
     alike: float  # 0 to 1: the mean of same / telling and same_kinds / telling_kinds
-    rare: int  # at most one of so many honest pairs is as much alike; 0: nothing rare
+    rare: int  # about one honest pair in so many, or fewer, is as much alike; 0: nothing rare
     recipe: str  # the recipe that explains most of what they share
     compared: int  # decisions that both took, neither by lot
     telling: int  # of these, how many at least one takes otherwise than the recipe
     same: int  # of the telling ones, how many they take alike
-    expected: float  # the same of one of them and another bot or recipe, in the mean
+    # mean over the other bots and recipes: telling decisions in which it agrees with one of the two
+    expected: float
     telling_kinds: int  # as `telling`, by kind of move
     same_kinds: int
     same_files: bool  # whether they are the same program
@@ -85,17 +86,21 @@ class TwinBot(msgspec.Struct, frozen=True, kw_only=True):
     as_recorded: float | None  # share of its own recorded decisions that it takes again
     recipe: str  # the recipe that is nearest to it
     like_recipe: float  # share of the settled decisions that are the recipe's
+    near: bool  # whether fewer than `TELLING` aren't: two such bots are too near a recipe to tell
 
 
 class TwinReport(msgspec.Struct, frozen=True, kw_only=True):
-    """Which bots decide alike: evidence, never a verdict."""
+    """Evidence of bots that decide alike, not a verdict."""
 
     questions: int  # that each bot was asked, with each of two seeds
     recipes: tuple[str, ...]
     others: int  # how many bots and recipes there are besides a pair
     compared: int  # pairs of bots
     near: int  # of these, how many are too near a recipe to tell
-    chance: float | None  # so many honest pairs may be rare ones; None: not known for the game
+    skipped: int  # pairs with fewer than `COMPARED` decisions in common
+    first_bar: int | None  # the lowest `rare`; None: not measured for the game
+    # expected number of honest pairs at the lowest bar; None: not measured for the game
+    chance: float | None
     bots: tuple[TwinBot, ...]
     pairs: tuple[TwinPair, ...]  # the most alike first
 
@@ -123,8 +128,6 @@ class Share(NamedTuple):
 
 
 class Likeness(NamedTuple):
-    """How alike two bots decide: by move, and by kind of move."""
-
     moves: Share
     kinds: Share
 
@@ -138,7 +141,7 @@ class Likeness(NamedTuple):
         return self.moves.telling.bit_count() < TELLING
 
     def rare(self, bars: Bars) -> int:
-        """At most one of so many honest pairs is as much alike; 0: nothing rare."""
+        """About one honest pair in so many, or fewer, is as much alike; 0: nothing rare."""
         return 0 if self.near else max((n for bar, n in bars if self.alike >= bar), default=0)
 
 
@@ -217,11 +220,12 @@ class TwinSearch:
         """`programs`: each bot's content hash; `of`: only pairs with one of these bots; `every`:
         not only pairs that are rarely as much alike.
         """
-        pairs, compared, near = [], 0, 0
+        pairs, compared, skipped, near = [], 0, 0, 0
         for one, two in combinations(sorted(self._bots), 2):
             if of and one not in of and two not in of:
                 continue
             if self._moves.common(one, two).bit_count() < COMPARED:
+                skipped += 1
                 continue
             compared += 1
             likeness = self.likeness(one, two)
@@ -230,13 +234,16 @@ class TwinSearch:
             if rare or every:
                 pairs.append((not rare, -likeness.alike, one, two, likeness))
         pairs.sort(key=lambda pair: pair[:4])
+        first_bar = self._bars[0][1] if self._bars else None
         return TwinReport(
             questions=len(self._turns),
             recipes=tuple(sorted(self._moves.like)),
             others=max(0, len(self._all) - 2),
             compared=compared,
             near=near,
-            chance=(compared - near) / self._bars[0][1] if self._bars else None,
+            skipped=skipped,
+            first_bar=first_bar,
+            chance=(compared - near) / first_bar if first_bar else None,
             bots=tuple(map(self._bot, sorted(self._bots))),
             pairs=tuple(
                 self._pair(one, two, likeness, same_files=programs[one] == programs[two])
@@ -265,6 +272,7 @@ class TwinSearch:
             as_recorded=sum(own) / len(own) if own else None,
             recipe=recipe,
             like_recipe=most / settled if settled else 0.0,
+            near=COMPARED <= settled < most + TELLING,
         )
 
     def _pair(self, one: str, two: str, likeness: Likeness, *, same_files: bool) -> TwinPair:

@@ -120,7 +120,7 @@ def test_wrong_input_is_a_line(tmp_path, play_event, monkeypatch):
     assert "nowhere" in refused(tmp_path / "nowhere")
     assert "no bot 'zoe' takes part" in refused(folder, "--bot", "zoe")
     lost = refused(folder, "--sandbox", "none")
-    assert f"say where they are, as they were: arena twins {folder} BOTS..." in lost
+    assert f"has lost them, name their folders: arena twins {folder} BOTS..." in lost
     stranger = refused(folder, bot(tmp_path, "steady"), "--sandbox", "none")
     assert "its content is no bot's of this event" in stranger
     assert "--max-time" in refused(folder, "--max-time", "5")
@@ -174,10 +174,10 @@ def test_a_reworded_copy_is_listed_with_its_evidence(arena, students, tmp_path):
     assert 6 == found["compared"]
     assert {1.0} == {each["as_recorded"] for each in found["bots"]}
     dan = found["bots"][3]
-    assert ("arena's scaffold", True) == (dan["recipe"], dan["like_recipe"] > 0.98)
+    assert ("arena's scaffold", True) == (dan["recipe"], dan["near"])
     text = arena("twins", "out", "--sandbox", "none").stdout
     assert "ann@1 + bob@1" in text
-    assert "They play a recipe, or nearly: dan@1 (arena's scaffold" in text
+    assert "These bots play a recipe, or nearly: dan@1 (arena's scaffold" in text
     assert "evidence, not a verdict" in text
     assert max(map(len, text.splitlines())) <= 80
     moment = pair["moments"][0]

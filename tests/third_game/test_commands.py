@@ -155,9 +155,10 @@ def test_twins_of_a_game_that_was_not_measured(third, event):
     """It has no evaluator, and nobody knows how alike honest bots of it are."""
     folder, _ = event
     found = json.loads(third("twins", folder, "--sandbox", "none", "--json").stdout)
-    assert (None, []) == (found["chance"], found["pairs"])
+    assert (None, None, []) == (found["first_bar"], found["chance"], found["pairs"])
+    assert 1 == found["skipped"]
     assert found["questions"] == found["bots"][0]["answered"]
-    assert "isn't known for this game" in third("twins", folder, "--sandbox", "none").stdout
+    assert "No pair can be judged." in third("twins", folder, "--sandbox", "none").stdout
 
 
 def test_feed_says_a_match_again(third, event):

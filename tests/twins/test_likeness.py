@@ -76,6 +76,7 @@ def test_a_copy_is_found_and_two_who_changed_the_same_recipe_are_not():
     assert "published" == pair.recipe
     assert pair.expected < pair.same / 3
     assert (3, 0, 3 / BARS[0][1]) == (found.compared, found.near, found.chance)
+    assert (0, BARS[0][1]) == (found.skipped, found.first_bar)
 
 
 def test_the_numbers_of_a_pair_are_exact():
@@ -100,13 +101,15 @@ def test_so_many_decisions_tell(departs, near):
     answers = steady(["take 0"] * departs + recipe()[departs:])
     found = report({"ann@1": answers, "bob@1": answers})
     assert (near, 1 - near) == (found.near, len(found.pairs))
+    assert {bool(near)} == {bot.near for bot in found.bots}
 
 
 @pytest.mark.parametrize(("answered", "compared"), [(COMPARED - 1, 0), (COMPARED, 1)])
 def test_so_many_decisions_are_compared(answered, compared):
     """One less is too few."""
     answers = steady([*recipe()[:answered], *[""] * (MANY - answered)])
-    assert compared == report({"ann@1": answers, "bob@1": answers}).compared
+    found = report({"ann@1": answers, "bob@1": answers})
+    assert (compared, 1 - compared) == (found.compared, found.skipped)
 
 
 @pytest.mark.parametrize(("flips", "left_out"), [(200, 19), (150, 150)])
@@ -190,7 +193,7 @@ def test_of_a_game_that_was_not_measured_nothing_is_called_rare():
     bots = {"ann@1": original, "bob@1": original}
     assert not report(bots, bars=()).pairs
     found = report(bots, bars=(), every=True)
-    assert None is found.chance
+    assert (None, None) == (found.chance, found.first_bar)
     assert (0, 1.0) == (found.pairs[0].rare, found.pairs[0].alike)
 
 
@@ -219,7 +222,11 @@ def test_a_bot_that_plays_by_lot_is_compared_with_none():
     runs = [[lot.choice(MOVES) for _ in range(MANY)] for _ in range(2)]
     found = report({"ann@1": BotAnswers(*runs), "bob@1": steady(departing("bob", 0.3))}, every=True)
     assert (0, ()) == (found.compared, found.pairs)
-    assert (0, 0.0) == (found.bots[0].settled, found.bots[0].like_recipe)
+    assert (0, 0.0, False) == (
+        found.bots[0].settled,
+        found.bots[0].like_recipe,
+        found.bots[0].near,
+    )
 
 
 def test_too_few_answers_are_not_compared():
@@ -227,7 +234,7 @@ def test_too_few_answers_are_not_compared():
     original = departing("ann", 0.3)
     cut = [*original[: COMPARED - 1], *[""] * (MANY - COMPARED + 1)]
     found = report({"ann@1": steady(original), "bob@1": steady(cut)}, every=True)
-    assert 0 == found.compared
+    assert (0, 1) == (found.compared, found.skipped)
     assert (MANY, COMPARED - 1) == tuple(bot.answered for bot in found.bots)
 
 
@@ -259,7 +266,7 @@ def test_only_pairs_with_some_bots():
     bots = {name: steady(departing(name, 0.3)) for name in ("ann@1", "bob@1", "cyd@1")}
     found = report(bots, of=["cyd@1"], every=True)
     assert {("ann@1", "cyd@1"), ("bob@1", "cyd@1")} == {pair.bots for pair in found.pairs}
-    assert 2 == found.compared
+    assert (2, 0) == (found.compared, found.skipped)
     assert 3 == len(found.bots)
 
 
