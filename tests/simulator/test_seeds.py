@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from arena.store import log_reader
 from tests.simulator.disk import WAYS
 from tests.simulator.events import LATER, SCENARIOS, Scenario, scenario
 from tests.simulator.faults import AFTERWARDS, CLUSTER, EVERYWHERE, LOCAL, PEOPLE, Fault, draw
@@ -91,6 +92,23 @@ def test_every_kind_of_event_and_of_fault_is_among_the_first_seeds():
     everywhere = {kind.kind for kind in (*EVERYWHERE, *PEOPLE, *AFTERWARDS)}
     assert kinds[0] == everywhere | {kind.kind for kind in LOCAL}
     assert kinds[1] == everywhere | {kind.kind for kind in CLUSTER}
+
+
+def test_a_reader_before_the_command_that_goes_on_is_told_what_a_power_cut_damaged(monkeypatch):
+    drawn = (
+        Fault("stop", "tick", 7, "term"),
+        Fault("power cut", "tick", 1, "any"),
+        Fault("look", "life", 2, "rate"),
+    )
+    event = Scenario("plain", "pairs")
+    run = simulate(7255, drawn, found=event)
+    assert len(run.struck) == 3
+    assert not run.violations, str(run)
+    damage = log_reader.damage
+    monkeypatch.setattr(log_reader, "damage", lambda folder, start: damage(folder, start + 1))
+    run = simulate(7255, drawn, found=event)
+    assert "somebody else met UserError" in run.violations[0]
+    assert "is damaged" in run.violations[0]
 
 
 def test_a_failing_seed_shrinks_to_the_fault_that_matters(monkeypatch):

@@ -91,6 +91,8 @@ class World:
         """By log: (line, life, when, where it ends) of each line."""
         self._ends = {}
         self.disk.wrote = self._wrote
+        self._torn = {}
+        """By log: what it held after a power cut that has damaged it, and the damaged byte."""
         self._refused = False
         self.player = None
         self._somebodies = []
@@ -211,7 +213,9 @@ class World:
             if not durable[path] <= _lines(content):
                 self.broken(f"{path.parent.name}: durable, but its folder's name is not")
             # Behind a line that the cut has damaged nothing was durable.
-            there = set(itertools.takewhile(_whole, content.splitlines()))
+            whole = list(itertools.takewhile(_whole, content.splitlines()))
+            self._torn[path] = content, sum(len(line) + 1 for line in whole)
+            there = set(whole)
             known = self._written.get(str(path), ())
             self._written[str(path)] = [entry for entry in known if entry[0] in there]
 
@@ -334,7 +338,8 @@ class World:
             try:
                 acts()
             except Exception as error:  # noqa: BLE001 - any error is one
-                if not (self.rotten and isinstance(error, UserError)):
+                rotten = self.rotten and isinstance(error, UserError)
+                if not rotten and not self._tells_of_a_cut(error):
                     self.trace = "".join(traceback.format_exception(error))
                     self.broken(f"somebody else met {type(error).__name__}: {error}")
             for file in self.disk.open:
@@ -348,6 +353,18 @@ class World:
             within(somebody).run(body)
         else:
             Thread(self.loop, somebody, body).start()
+
+    def _tells_of_a_cut(self, error: Exception) -> bool:
+        """Whether a reader was told which byte a power cut has damaged, before a command that goes
+        on has truncated the log there.
+        """
+        return isinstance(error, UserError) and any(
+            str(error).startswith(f"{log}: line ")
+            and f" (byte {at}) is damaged" in str(error)
+            and log.read_bytes() == content
+            for log, (content, at) in self._torn.items()
+            if log.exists()
+        )
 
     def _spawner(self, how, place) -> None:
         self._spawners[place] = int(how)
