@@ -15,8 +15,8 @@ from arena import reports
 from arena.formats import blocks
 from arena.ratings import evidence
 
-MOST = 4_000
-"""Answers of a function that are kept: some megabytes."""
+MOST = 1_000
+"""Answers of a function that are kept: a table's text and its key are 9 KB, so 9 MB at most."""
 
 _encode = msgspec.msgpack.Encoder().encode
 
