@@ -65,11 +65,11 @@ def _findings(found: TwinReport) -> Iterator[str]:
             "lowest bar by chance."
         )
     if found.near:
-        yield f"{found.near:,} are too near a recipe to tell."
+        yield f"Too near a recipe to tell: {found.near:,}."
     if found.skipped:
         yield (
-            f"{found.skipped:,} pairs were not compared: they have fewer than {COMPARED} decisions "
-            "in common. Play more matches, or give bots more --max-time."
+            f"Not compared, with fewer than {COMPARED} decisions in common: {found.skipped:,}. "
+            "Play more matches, or give bots more --max-time, unless they decide at random."
         )
 
 

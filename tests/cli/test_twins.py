@@ -66,8 +66,8 @@ def test_a_pair_is_shown_with_its_numbers_and_moments():
     assert "evidence, not a verdict" in shown
     flat = " ".join(shown.split())
     assert "Of 7 pairs that can be judged, about 0.1 would reach the lowest bar by chance." in flat
-    assert "3 are too near a recipe" in flat
-    assert "5 pairs were not compared: they have fewer than 500 decisions in common." in flat
+    assert "Too near a recipe to tell: 3." in flat
+    assert "Not compared, with fewer than 500 decisions in common: 5." in flat
     assert "None of the compared pairs" not in flat
     average = "both do the same; other bots agree with one of them in 251 on average"
     assert average in flat
@@ -111,8 +111,8 @@ def test_where_no_pair_can_be_judged_that_is_all(near, first_bar):
     found = text(pairs=(), first_bar=first_bar, chance=chance, **compared)
     shown = " ".join(found.split())
     assert "No pair can be judged." in shown
-    assert "6 pairs were not compared" in shown
-    assert bool(near) == ("4 are too near a recipe to tell." in shown)
+    assert "decisions in common: 6" in shown
+    assert bool(near) == ("Too near a recipe to tell: 4." in shown)
     for word in ("None of", "by chance", "isn't known", "--all"):
         assert word not in shown
 
