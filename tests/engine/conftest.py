@@ -150,10 +150,8 @@ def built(cache):
 
     def take(*folders):
         roster = load(folders, cache=cache)
-        with Spawner() as spawner:
-            found = build(
-                roster.candidates, cache=cache, backend=registry.backend("none"), spawner=spawner
-            )
+        backend = registry.backend("none")
+        found = build(roster.candidates, cache=cache, backend=backend, spawners=Spawner)
         assert not roster.problems
         assert not found.problems
         return found.bots

@@ -83,10 +83,7 @@ def built(cache, backend, written):
         if (language, sandbox) not in bots:
             roster = load([written(language)], cache=cache)
             assert () == roster.problems
-            with Spawner() as spawner:
-                made = build(
-                    roster.candidates, cache=cache, backend=backend(sandbox), spawner=spawner
-                )
+            made = build(roster.candidates, cache=cache, backend=backend(sandbox), spawners=Spawner)
             assert () == made.problems
             (bots[language, sandbox],) = made.bots
         return bots[language, sandbox]
