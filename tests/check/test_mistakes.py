@@ -268,7 +268,7 @@ def test_a_true_finding_is_not_followed_by_untrue_ones(spoilt):
 def test_the_bank_counts_as_well_as_each_decision(spoilt):
     """What is brisk for one move may be too much for a match."""
     slow = ("        answer =", "        import time; time.sleep(0.03)\n        answer =")
-    report = spoilt(slow, limits=Limits(move_ms=400, match_ms=2_400, start_ms=1_000))
+    report = spoilt(slow, limits=Limits(move_ms=2_000, match_ms=2_400, start_ms=1_000))
     finding, text = worst(report, Status.WARNED)
     assert Mistake.NEARLY_SPENT is finding.cause, text
     assert re.search(r"In one match its answers took 1\.\d of 2 s together", text)
