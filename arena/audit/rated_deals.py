@@ -9,7 +9,7 @@ from itertools import groupby
 
 import msgspec
 
-from arena.model import HoleRecord, MatchRecord, match_id
+from arena.model import HoleRecord, MatchRecord, block_of, match_id
 from arena.ratings.outcomes import THOUSANDTHS
 from arena.referee import HOLES
 
@@ -41,8 +41,8 @@ class RatedDeal(msgspec.Struct, frozen=True):
 
     @property
     def block(self) -> str:
-        """The block whose processes played it: its series without the number of the rotation."""
-        return self.records[0].series.rpartition("-")[0]
+        """The block whose processes played it."""
+        return block_of(self.records[0].series)
 
 
 def rated_deals(records: Iterable[MatchRecord]) -> Iterator[RatedDeal]:

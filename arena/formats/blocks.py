@@ -25,8 +25,10 @@ from arena.model import (
     Series,
     Settings,
     UserError,
+    block_id,
     match_id,
     pairing_id,
+    series_id,
 )
 from arena.schedule import Wave
 
@@ -93,7 +95,8 @@ class Dealing:
         before += (self._places[pairing] * self.seats + place) * len(deals)
         before += self._in_series(pairing, deals, place).index(deal)
         circle = self._deals.circle(pairing, deal, table)
-        return before, spec_of(pairing, deal, rotation, circle, series_id(pairing, deals, place))
+        series = series_id(block_id(pairing, deals.start), place)
+        return before, spec_of(pairing, deal, rotation, circle, series)
 
     def _played(self, pairing: str, deals: range, place: int) -> Sequence[int]:
         """The deals of a block in the order in which its series at `place` plays them."""
@@ -131,7 +134,8 @@ class Dealing:
 
     def _block(self, pairing: str, deals: range) -> Block:
         table, seats = self.pairings[pairing], self.seats
-        ids = [series_id(pairing, deals, place) for place in range(seats)]
+        block = block_id(pairing, deals.start)
+        ids = [series_id(block, place) for place in range(seats)]
         matches: list[list[MatchSpec]] = [[] for _ in range(seats)]
         for deal in deals:
             circle = self._deals.circle(pairing, deal, table)
@@ -141,16 +145,12 @@ class Dealing:
             for specs in matches:
                 specs.sort(key=lambda spec: self._deals.place(spec.id))
         return Block(
-            id=f"{pairing}-{deals.start:06d}",
+            id=block,
             series=tuple(
                 Series(id=series, matches=tuple(specs))
                 for series, specs in zip(ids, matches, strict=True)
             ),
         )
-
-
-def series_id(pairing: str, deals: range, place: int) -> str:
-    return f"{pairing}-{deals.start:06d}-s{place}"
 
 
 def spec_of(

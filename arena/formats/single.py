@@ -8,9 +8,19 @@ from collections.abc import Sequence
 
 from arena.deals import Deals
 from arena.formats import Format
-from arena.formats.blocks import series_id, spec_of
+from arena.formats.blocks import spec_of
 from arena.formats.tables import field_of
-from arena.model import Block, Entrant, MatchSpec, Series, Settings, UserError, pairing_id
+from arena.model import (
+    Block,
+    Entrant,
+    MatchSpec,
+    Series,
+    Settings,
+    UserError,
+    block_id,
+    pairing_id,
+    series_id,
+)
 from arena.schedule import wave_of
 
 
@@ -26,9 +36,10 @@ class Single(Format):
         first = [entrant for entrant in settings.heroes if entrant in field]
         seats = tuple(dict.fromkeys([*first, *field]))
         pairing = pairing_id(field)
-        series = series_id(pairing, range(1), 0)
+        name = block_id(pairing, 0)
+        series = series_id(name, 0)
         self._spec = spec_of(pairing, 0, 0, seats, series)
-        block = Block(id=f"{pairing}-000000", series=(Series(id=series, matches=(self._spec,)),))
+        block = Block(id=name, series=(Series(id=series, matches=(self._spec,)),))
         self._all = wave_of(lambda: (block,))
 
     def find(self, pairing: str, deal: int, rotation: int) -> tuple[int, MatchSpec] | None:

@@ -36,8 +36,11 @@ from arena.model.records import (
     Play,
     SeatUse,
     Series,
+    block_id,
+    block_of,
     match_id,
     pairing_id,
+    series_id,
 )
 from arena.model.settings import (
     ADJUSTED,

@@ -201,3 +201,17 @@ class MatchRecord(Frozen, frozen=True, kw_only=True):
     @property
     def fallen(self) -> frozenset[str]:
         return frozenset(self.seats[seat] for seat in self.forfeits)
+
+
+def block_id(pairing: str, deal: int) -> str:
+    """`deal`: the block's first."""
+    return f"{pairing}-{deal:06d}"
+
+
+def series_id(block: str, rotation: int) -> str:
+    return f"{block}-s{rotation}"
+
+
+def block_of(series: str) -> str:
+    """The id of the block that a series is of."""
+    return series.rpartition("-")[0]

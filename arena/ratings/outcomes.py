@@ -31,7 +31,7 @@ from typing import NamedTuple, TypeVar
 
 import msgspec
 
-from arena.model import ADJUSTED, RESULTS, MatchSpec, RateOn
+from arena.model import ADJUSTED, RESULTS, MatchSpec, RateOn, block_of
 from arena.ratings.archive import MatchSummary
 from arena.ratings.dependence import BlockSums, TableOfBot
 from arena.ratings.intervals import Moments
@@ -225,7 +225,7 @@ class Tally:
             account.margin[spec.pairing].add(played, others * len(parts))
             account.adjusted[spec.pairing].add(adjusted, others * len(parts))
         if not any(part.out for part in parts):
-            block = f"{self._closed} {spec.series.rpartition('-')[0]}"
+            block = f"{self._closed} {block_of(spec.series)}"
             # Of two, one gains what the other loses.
             for bot in entrants if others > 1 else entrants[:1]:
                 table = (bot, *(entrant for entrant in entrants if entrant != bot))

@@ -3,7 +3,7 @@
 import pytest
 
 from arena.formats.blocks import Dealing
-from arena.model import SHUFFLED, Settings, UserError, pairing_id
+from arena.model import SHUFFLED, Settings, UserError, block_of, pairing_id
 
 TABLES = [("a", "b"), ("a", "c"), ("b", "c")]
 
@@ -34,6 +34,7 @@ def test_tables_play_their_own_deals_chunk_by_chunk(drawn):
         (f"{one}-000004", [4, 5, 6, 7]),
         (f"{one}-000008", [8, 9]),
     ] == blocks
+    assert all(b.id == block_of(series.id) for b in wave.blocks() for series in b.series)
     assert {"a", "b", "c"} >= set(wave.by_entrant)
     assert 56 == sum(wave.by_entrant.values())
     assert list(made.wave({}).blocks()) == []

@@ -59,7 +59,7 @@ class Figures:
 
     seeds: int = 0
     matches: int = 0
-    """Whose results were recorded before."""
+    """Matches that were played by recorded results."""
     computed: int = 0
     """Matches that were played by the rules."""
     lives: int = 0
