@@ -230,7 +230,7 @@ WARNINGS = {
         "exit 7",
     ),
     "nearly slow": (
-        [("        answer =", "        import time; time.sleep(0.22 * turn.startswith('1-'))\n        answer =")],
+        [("        answer =", "        import time; time.sleep(0.8 * turn.startswith('1-'))\n        answer =")],
         Mistake.NEARLY_SLOW,
         "of their time",
     ),
@@ -370,7 +370,7 @@ def test_what_the_sandbox_refuses_is_named(spoilt, confined, what):
 def test_what_is_no_fault_is_a_warning(spoilt, what):
     """The bot may play, and is told what it could do better."""
     changes, cause, words = WARNINGS[what]
-    report = spoilt(*changes, limits=Limits(move_ms=400 if what == "nearly slow" else 2_000))
+    report = spoilt(*changes, limits=Limits(move_ms=1_500))
     finding, text = worst(report, Status.WARNED)
     assert Status.WARNED is report.status
     assert cause is finding.cause, text
