@@ -26,11 +26,10 @@ from arena.bots.plain_text import BotError, did_you_mean, printable
 from arena.bots.roster import Candidate, Roster
 from arena.bots.snapshot import MAX_BYTES, File, content_hash, event_copy, find, listing, take
 from arena.exhaustion import ran_out
-from arena.model import Entrant, HostError, UserError, label_fault
+from arena.model import VERSION_DIGITS, Entrant, HostError, UserError, label_fault
 from arena.model.parameters import settled
 from arena.scaffolds import EXAMPLES
 
-VERSION_DIGITS = 8  # of the content hash, as a version
 _SHOWN = 6  # names listed in a note before it says how many more there are
 _NEAR = 500  # names that are compared with bot.toml
 _RESULTS = "arena-results"  # the default folder of events

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 import click
 
 from arena.cli.event_file import read_defaults
-from arena.cli.paths import BotPath, PathName
+from arena.cli.paths import BotPath, PathName, rated_bots_of
 from arena.registry import COMMAND_OF, DEFAULT_GAME, FORMATS, GAMES, REPORTS, SANDBOXES
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -341,6 +341,14 @@ run_options = flags(
     switch("--live-stay", "Go on showing it when it is over, until Ctrl-C."),
 )
 """How and where an event is run, and who sees it; they change no result."""
+
+_AGAIN = "By name, id or a pattern such as 'old-*'; can be given again."
+selection_options = flags(
+    option("--only BOT", text=_AGAIN, multiple=True, shell_complete=rated_bots_of),
+    option("--without BOT", text=_AGAIN, multiple=True, shell_complete=rated_bots_of),
+    switch("--latest", "Rows for the latest version of each bot; the others still count."),
+)
+"""Which bots a table is about."""
 
 report_options = flags(
     option("--format", list(REPORTS), "The form of the table.", to="report", default="text"),

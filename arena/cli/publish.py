@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from arena.cli.flags import FOLDER, NATURAL, POSITIVE, Helped, option, switch
+from arena.cli.flags import FOLDER, NATURAL, POSITIVE, Helped, option, selection_options, switch
 
 
 @click.command(cls=Helped, short_help="Write the events in FOLDERS as a static site.")
@@ -19,6 +19,7 @@ from arena.cli.flags import FOLDER, NATURAL, POSITIVE, Helped, option, switch
 )
 @option("--title TEXT", text="What the site is called.")
 @option("--name TEXT", text="What the event is called, of one FOLDER.")
+@selection_options
 @switch("--anonymous", "Stable aliases instead of names and authors.")
 @option(
     "--alias-key FILE",

@@ -7,11 +7,17 @@ from typing import Any
 
 import click
 
-from arena.cli.flags import FOLDER, Helped, Parsed, option, report_options, switch
-from arena.cli.paths import rated_bots_of
+from arena.cli.flags import (
+    FOLDER,
+    Helped,
+    Parsed,
+    option,
+    report_options,
+    selection_options,
+    switch,
+)
 
 _DAY = len("2026-01-02")
-_AGAIN = "By name or id; can be given again."
 
 
 def _seconds(text: str, *, after: bool) -> float:
@@ -38,8 +44,7 @@ UNTIL = Parsed("date", partial(_seconds, after=True))
     ["results", "adjusted"],
     "Results as played, or strokes less luck.  [default: the events']",
 )
-@option("--only BOT", text=_AGAIN, multiple=True, shell_complete=rated_bots_of)
-@option("--without BOT", text=_AGAIN, multiple=True, shell_complete=rated_bots_of)
+@selection_options
 @option("--since DATE", SINCE, "Matches that ended from then on.")
 @option("--until DATE", UNTIL, "Matches that ended before then; of a day, to its end.")
 @switch("--skip-damaged", "Of damaged logs: rate what is whole.")

@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from arena.cli.flags import FOLDER, POSITIVE, Helped, option, report_options
+from arena.cli.flags import FOLDER, POSITIVE, Helped, option, report_options, selection_options
 from arena.cli.paths import rated_bots_of
 
 
@@ -14,11 +14,12 @@ from arena.cli.paths import rated_bots_of
 @option("--top N", POSITIVE, "The first N rows alone.")
 @option(
     "--bot NAME",
-    text="Its row alone, by name or id; can be given again.",
+    text="Its row alone, by name, id or pattern; can be given again.",
     to="bots",
     multiple=True,
     shell_complete=rated_bots_of,
 )
+@selection_options
 @report_options
 def table(folder: Path, *, top: int | None, bots: tuple[str, ...], **shown: Any) -> None:  # noqa: ANN401
     import sys
@@ -27,7 +28,12 @@ def table(folder: Path, *, top: int | None, bots: tuple[str, ...], **shown: Any)
     from arena.terminal.screen import say, show
     from arena.terminal.table import duel_lines, part_of, print_table, withdrawal_lines
 
-    whole = arena.open_results(folder, notify=say).table
+    names = ("only", "without", "latest")
+    wanted = arena.RateOptions(**{name: shown.pop(name) for name in names})
+    if wanted.selects:
+        whole = arena.rate(folder, wanted, notify=say)
+    else:
+        whole = arena.open_results(folder, notify=say).table
     found = part_of(whole, top=top, bots=bots) if top or bots else whole
     print_table(found, **shown, more="--details")
     if shown["report"] != "text":

@@ -13,8 +13,9 @@ the table that `arena table` gives.
 from __future__ import annotations
 
 import itertools
+import math
 from array import array
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from types import MappingProxyType
@@ -25,10 +26,11 @@ from msgspec.structs import replace
 
 from arena.event.epochs import epoch_fault, epochs_of
 from arena.event.results import Keys, counting_of, incomplete, key_of, record_key, schedule_of
-from arena.model import Event, Frozen, MatchRecord, MatchSpec, RateOn, Table, UserError
+from arena.model import Entrant, Event, Frozen, MatchRecord, MatchSpec, RateOn, Table, UserError
 from arena.ratings import pool
 from arena.ratings.incremental import Counting
 from arena.ratings.standings import table
+from arena.ratings.versions import FieldOfEvent, former_versions
 from arena.store import DamagedError, read_event, read_placed, secret_of
 
 
@@ -38,14 +40,21 @@ class RateOptions(Frozen, frozen=True, kw_only=True):
     rate_on: RateOn | None = None
     """None: on what the events say."""
     only: tuple[str, ...] = ()
-    """Bots, by name or id; none: all."""
+    """Bots, by name, id or a shell pattern of these; none: all."""
     without: tuple[str, ...] = ()
+    latest: bool = False
+    """Whether former versions of a bot count without a row; see `arena.ratings.versions`."""
     since: float | None = None
     """Seconds since the epoch."""
     until: float | None = None
     """The first moment that is too late."""
     skip_damaged: bool = False
     """Whether to go by what is whole in a damaged log."""
+
+    @property
+    def selects(self) -> bool:
+        """Whether it is about some of the bots."""
+        return bool(self.only or self.without or self.latest)
 
     @property
     def dated(self) -> bool:
@@ -70,7 +79,9 @@ class Reader(Protocol):
     """Receives the records that a rating reads, so that the logs are read only once."""
 
     def record(self, counting: Counting, start: int, record: MatchRecord) -> None:
-        """A record, whose line begins at that byte, is about to be counted."""
+        """A record, whose line begins at that byte, is about to be counted; all of its bots may
+        have a row.
+        """
 
     def event(self, folder: Path, event: Event, counting: Counting, damaged: Sequence[int]) -> None:
         """A log has been read, an event's before its epochs'; damaged lines begin at `damaged`."""
@@ -88,12 +99,7 @@ def rate_events(
         if moment is not None:
             _moment(moment)  # before all is counted
     every = _every(folders, events)
-    chosen = sorted(every, key=lambda each: (each.event.commitment, str(each.folder)))
-    named = [pool.NamedEvent(str(each.folder), each.event) for each in chosen]
-    pool.refuse_unlike(named, wanted.rate_on)
-    aliases = pool.aliases_of(named, wanted.without)
-    field = pool.pooled_field(named, aliases)
-    gone = pool.excluded_entrants(field, aliases, only=wanted.only, without=wanted.without)
+    chosen, called, field, gone = _field(every, wanted)
     rest = [entrant for entrant in field if entrant.id not in gone]
     event = pool.common_event([each.event for each in chosen], rest, wanted.rate_on)
     if len(chosen) > 1:
@@ -105,14 +111,19 @@ def rate_events(
     joint = pool.Pool(margin=event.settings.rating.forfeit_margin, gone=gone)
     parted = 0
     withdrawn: dict[str, set[str]] = {}
-    called = {each.folder: other for each, other in zip(chosen, aliases, strict=True)}
+    fields: list[FieldOfEvent] = []
     # An event before its epochs: who was withdrawn counts in none of them.
     for each in every:
         known = withdrawn.setdefault(each.root, set())
-        parted += _take(joint, each, called[each.folder], wanted, withdrawn=known, reader=reader)
-    found = table(event, joint.counted(), ahead=True)
+        other = called[each.folder]
+        late, began = _take(joint, each, other, wanted, withdrawn=known, reader=reader)
+        parted += late
+        ids = frozenset(other.get(entrant.id, entrant.id) for entrant in each.event.entrants)
+        fields.append(FieldOfEvent(each.root, began, ids))
+    former = former_versions(fields, rest) if wanted.latest else frozenset[str]()
+    found = table(event, joint.counted(), ahead=True, hidden=former)
     joint.sources.sort(key=lambda source: source.event.commitment)
-    selected = tuple(_selected(event, chosen, sorted(gone), wanted, parted))
+    selected = (*_selected(event, chosen, sorted(gone), wanted, parted), *_of_versions(former))
     if len(chosen) == 1 and not selected and not joint.sources[0].damaged:
         return found
     # Why an event ended, what a trial has shown, and how it would go on, is its own.
@@ -124,6 +135,29 @@ def rate_events(
         verdict=None,
         open_pairs=UNSET,
     )
+
+
+def refuse_unknown_bots(folder: Path, wanted: RateOptions) -> None:
+    """UserError if bots are wanted that an event and its epochs don't have."""
+    _field(_every([folder], {}), wanted)
+
+
+class _Field(NamedTuple):
+    chosen: list[_RatedEvent]  # in the order of their commitments
+    called: dict[Path, pool.Aliases]
+    field: tuple[Entrant, ...]
+    gone: frozenset[str]  # bots that are left out, by their ids in the table
+
+
+def _field(every: Sequence[_RatedEvent], wanted: RateOptions) -> _Field:
+    chosen = sorted(every, key=lambda each: (each.event.commitment, str(each.folder)))
+    named = [pool.NamedEvent(str(each.folder), each.event) for each in chosen]
+    pool.refuse_unlike(named, wanted.rate_on)
+    aliases = pool.aliases_of(named, wanted.without)
+    field = pool.pooled_field(named, aliases)
+    gone = pool.excluded_entrants(field, aliases, only=wanted.only, without=wanted.without)
+    called = {each.folder: other for each, other in zip(chosen, aliases, strict=True)}
+    return _Field(chosen, called, field, gone)
 
 
 def _every(folders: Sequence[Path], events: Mapping[Path, Event]) -> list[_RatedEvent]:
@@ -156,19 +190,23 @@ def _take(
     *,
     withdrawn: set[str],
     reader: Reader | None,
-) -> int:
-    """Count an event into the pool; how many of its rated deals the range leaves out."""
+) -> tuple[int, float]:
+    """Count an event into the pool; how many of its rated deals the range leaves out, and when its
+    first match ended.
+    """
     folder, event = rated.folder, rated.event
     secret = secret_of(folder, event)
     counting = counting_of(event, secret)
     damaged: list[int] = []
     outside = array("Q")
+    began = math.inf
     skip = damaged.append if wanted.skip_damaged else None
     try:
         for start, record in read_placed(folder, event, damaged=skip):
-            if reader is not None:
+            if reader and joint.gone.isdisjoint(aliases.get(seat, seat) for seat in record.seats):
                 reader.record(counting, start, record)
             counting.add(record)
+            began = min(began, record.ended)
             if not wanted.when(record.ended):
                 outside.append(record_key(record))
     except DamagedError as error:
@@ -196,7 +234,7 @@ def _take(
     withdrawn.update(out.entrant for out in counted.withdrawn)
     if reader is not None:
         reader.event(folder, event, counting, damaged)
-    return len(late)
+    return len(late), began
 
 
 def _late(counting: Counting, outside: array[int]) -> Keys:
@@ -229,6 +267,16 @@ def _selected(
             f"matches that ended from {since} to before {until}; {parted} rated events "
             "with a match that did not are left out whole"
         )
+
+
+def _of_versions(former: Collection[str]) -> Iterator[str]:
+    if former:
+        many = (
+            "1 former version counts"
+            if len(former) == 1
+            else f"{len(former)} former versions count"
+        )
+        yield f"the latest version of each bot; {many}, without a row"
 
 
 def _moment(seconds: float) -> str:

@@ -17,6 +17,7 @@ from arena.model.parameters import MOST, setting_hash, setting_version
 from arena.model.settings import Settings
 
 FORMAT = 1  # the version of event.json and matches.jsonl; readers refuse any other
+VERSION_DIGITS = 8  # of the content's hash, as the version of a bot that states none
 LONGEST_LABEL = 40  # longest name and version: two of them still fit into a row of the table
 
 # Invisible letters and marks: two names that look alike must not differ by them.

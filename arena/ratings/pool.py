@@ -31,7 +31,9 @@ from arena.model import (
     Settings,
     SourceEvent,
     UserError,
+    bots_called,
     canonical,
+    is_called,
     pairing_id,
 )
 from arena.ratings.counts import CountedSeries, EventCount, count_in
@@ -113,7 +115,8 @@ def aliases_of(events: Sequence[NamedEvent], without: Collection[str] = ()) -> l
         crowded.update(hash_ for hash_, many in hashes.items() if many > 1)
         for entrant in event.entrants:
             other, where = known.setdefault(entrant.id, (entrant, name))
-            if other.hash != entrant.hash and not {entrant.id, entrant.name} & set(without):
+            left_out = is_called((entrant.id, entrant.name), without)
+            if other.hash != entrant.hash and not left_out:
                 raise UserError(
                     f"{entrant.id} is one bot in {where} (content {other.hash[:_HASH_SHOWN]}…) and "
                     f"another in {name} ({entrant.hash[:_HASH_SHOWN]}…); rate them apart, or "
@@ -150,23 +153,16 @@ def excluded_entrants(
     only: Collection[str] = (),
     without: Collection[str] = (),
 ) -> frozenset[str]:
-    """The ids of bots that are not rated, from names and ids of any event."""
+    """The ids of bots that are not rated, from names, ids and patterns of those of any event."""
     calls: dict[str, set[str]] = defaultdict(set)
     called = [(name, each.id) for each in field for name in (each.id, each.name)]
     for name, entrant in itertools.chain(called, *(other.items() for other in aliases)):
         calls[name].add(entrant)
     every = {entrant.id for entrant in field}
-    kept = (_called(calls, only, "--only") or every) - _called(calls, without, "--without")
+    kept = (bots_called(calls, only, "--only") or every) - bots_called(calls, without, "--without")
     if len(kept) < 2:
         raise UserError(f"{len(kept) or 'no'} bot is left; a rating needs two that have met")
     return frozenset(every - kept)
-
-
-def _called(calls: Mapping[str, set[str]], names: Collection[str], flag: str) -> set[str]:
-    for name in names:
-        if name not in calls:
-            raise UserError(f"{flag} {name}: none of the bots is called so; use a name or an id")
-    return {entrant for name in names for entrant in calls[name]}
 
 
 def common_event(
@@ -211,7 +207,7 @@ class Pool:
     def __init__(self, *, margin: float, gone: frozenset[str] = frozenset()) -> None:
         self.sources: list[SourceEvent] = []
         self._tally = Tally(margin=margin)
-        self._gone = gone
+        self.gone = gone
         self._missing = 0
         self._not_reproducible: set[str] = set()
         self._end = ScheduleEnd()
@@ -238,7 +234,7 @@ class Pool:
             if out.entrant not in earlier
         )
         annulled = (out.entrant for out in withdrawn if out.annulled)
-        gone = self._gone.union(annulled, _in_table(earlier, aliases))
+        gone = self.gone.union(annulled, _in_table(earlier, aliases))
         for chosen in series:
             count_in(self._tally, _as_wanted(chosen, aliases, unwanted), gone)
         self._tally.close()
@@ -262,7 +258,7 @@ class Pool:
     def counted(self) -> EventCount:
         """The sum of all. A bot is annulled if it has no result left in any event."""
         every = [out for source in self.sources for out in source.withdrawn]
-        first = {out.entrant: out for out in reversed(every) if out.entrant not in self._gone}
+        first = {out.entrant: out for out in reversed(every) if out.entrant not in self.gone}
         rated = {entrant for entrant, account in self._tally.accounts.items() if account.deals}
         return EventCount(
             planned=sum(source.planned for source in self.sources),

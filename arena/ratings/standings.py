@@ -46,10 +46,16 @@ ANNULLED = "annulled"
 
 
 def table(
-    event: Event, counted: EventCount, *, rule: int = DERIVATION, ahead: bool = False
+    event: Event,
+    counted: EventCount,
+    *,
+    rule: int = DERIVATION,
+    ahead: bool = False,
+    hidden: Collection[str] = (),
 ) -> Table:
     """`rule`: of derivation; an older one only for files of an event that names it. `ahead`: also
-    tell what would tell neighbours apart, which no file has.
+    tell what would tell neighbours apart, which no file has. `hidden`: bots that count without a
+    row: ranks and intervals are those among the others.
     """
     tally = counted.tally
     settings = event.settings
@@ -62,6 +68,7 @@ def table(
     order = sorted(
         (entrant not in rated, entrant in annulled, -_rounded(mu), entrant, index)
         for index, (entrant, mu) in enumerate(zip(found.entrants, found.mu, strict=True))
+        if entrant not in hidden
     )
     measured = _measured(event, counted, found, [at for unrated, *_, at in order if not unrated])
     results: dict[str, Counter[str]] = defaultdict(lambda: Counter(wins=0, ties=0, losses=0))
@@ -75,10 +82,11 @@ def table(
             shown |= {**results[entrant], **measured[entrant]}
         faults, note = sorted(account.faults.items()), _note(entrant, withdrawn, counted)
         rows.append(Standing(entrant=entrant, faults=tuple(faults), note=note, **shown))
+    of_rows = tuple(entrant for entrant in event.entrants if entrant.id not in hidden)
     return Table(
-        event=event,
+        event=replace(event, entrants=of_rows) if hidden else event,
         rows=tuple(rows),
-        duels=duels,
+        duels=tuple(duel for duel in duels if not {duel.row, duel.column} & set(hidden)),
         matches=tally.matches,
         planned=counted.planned,
         withdrawn=counted.withdrawn,

@@ -35,6 +35,7 @@ _BIRDS = (files("arena.site") / "birds.txt").read_text("utf-8").split()
 _LETTERS = 6
 _VERSION_LETTERS = 4
 _HEX = 12
+_SELECTED = "without some bots"  # of an anonymous site, which can't say which
 _STDERR = 40  # lines: as many as `arena log --faults` shows of one
 
 
@@ -127,7 +128,7 @@ class Clearance(model.Frozen, frozen=True, kw_only=True):
             ended=self._said(table.ended, known),
             open_pairs=_renamed(table.open_pairs, ids),
             sources=tuple(self._source(source) for source in table.sources),
-            selected=tuple(self._said(line, known) for line in table.selected),
+            selected=tuple(self._said(line, known) or _SELECTED for line in table.selected),
         )
 
     def ids(self, entrants: Iterable[model.Entrant]) -> dict[str, str]:

@@ -20,6 +20,7 @@ from typing import NamedTuple
 import msgspec
 
 from arena import __version__
+from arena.event.rerate import RateOptions
 from arena.event.results import announce_reading
 from arena.executors.cores import fair_jobs
 from arena.machine import Notify
@@ -46,6 +47,9 @@ class PublishOptions(Frozen, frozen=True, kw_only=True):
 
     title: str | None = None  # of the site; None: as it was
     name: str | None = None  # of the event, if it is one; None: as it was
+    only: tuple[str, ...] = ()  # bots, as of `RateOptions`; matches of others are left out
+    without: tuple[str, ...] = ()
+    latest: bool = False
     anonymous: bool = False  # stable aliases instead of names and authors
     alias_key: Path | None = None
     """The key of the aliases; None: one in the user's own state folder, made when needed."""
@@ -81,7 +85,7 @@ def update_site(
         raise UserError("--with-stderr, --with-host: may hold names; not with --anonymous")
     with closing(SiteFolder(site)) as target:
         announce_reading(notify, *folders)
-        sources = _read(folders)
+        sources = _read(folders, options)
         index = target.index or state.SiteIndex(
             title=options.title or "", anonymous=options.anonymous, id=secrets.token_hex(8)
         )
@@ -106,11 +110,13 @@ def update_site(
     return summaries
 
 
-def _read(folders: Sequence[Path]) -> list[SiteSource]:
+def _read(folders: Sequence[Path], options: PublishOptions) -> list[SiteSource]:
     """Read all events; UserError if one is named twice."""
     found: dict[str, SiteSource] = {}
+    chosen = {name: getattr(options, name) for name in ("only", "without", "latest")}
+    wanted = RateOptions(skip_damaged=True, **chosen)
     for folder in folders:
-        source = read_source(folder)
+        source = read_source(folder, wanted)
         known = found.setdefault(source.event.commitment, source)
         if known is not source and known.folder.resolve() != source.folder.resolve():
             raise UserError(f"{known.folder} and {folder} are the same event: name one of them")

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from arena.event.epochs import epochs_of
-from arena.event.rerate import RateOptions, rate_events
+from arena.event.rerate import RateOptions, rate_events, refuse_unknown_bots
 from arena.event.results import Counts, counting_of, incomplete, record_key
 from arena.model import Event, MatchRecord, Table, UserError, canonical
 from arena.ratings.incremental import Counting
@@ -53,21 +53,25 @@ class SiteSource(NamedTuple):
     why: str = ""  # why there is no table; for people
 
 
-def read_source(folder: Path) -> SiteSource:
-    """Read an event. UserError if the folder holds none, or only a shard of one."""
+def read_source(folder: Path, wanted: RateOptions) -> SiteSource:
+    """Read an event. UserError if the folder holds none, only a shard of one, or not the bots that
+    are wanted.
+    """
     event = read_event(folder)
     if event.shard:
         raise UserError(
             f"{folder}: shard {event.shard} of an event; put all together first: "
             "arena merge SHARD... --out FOLDER"
         )
+    if wanted.selects:
+        refuse_unknown_bots(folder, wanted)
     epochs = epochs_of(folder)
-    size = 0 if epochs or len(event.entrants) > _SMALL_FIELD else log_size(folder)
+    timeless = epochs or wanted.selects or len(event.entrants) > _SMALL_FIELD
+    size = 0 if timeless else log_size(folder)
     moments = [size * (at + 1) // MOMENTS for at in range(MOMENTS - 1)] if size else []
     reading = _Reading(event, moments)
     try:
         if len(event.entrants) > 1 or epochs:
-            wanted = RateOptions(skip_damaged=True)
             found = rate_events([folder], wanted, reader=reading, events={folder: event})
         else:  # a bot without an opponent
             counting = counting_of(event, secret_of(folder, event))
@@ -77,7 +81,7 @@ def read_source(folder: Path) -> SiteSource:
     except UserError as error:
         found = Table(event=event, rows=(), duels=(), matches=0, planned=0)
         why = str(error)
-    if not (epochs or why):
+    if not (epochs or wanted.selects or why):
         _note(reading.history, found)
     missing = _missing(event, found, reading, damaged=bool(why))
     history, parts = ({}, ()) if why else (reading.history, tuple(reading.parts))
@@ -147,6 +151,8 @@ def _note(history: dict[str, list[Point]], now: Table) -> None:
 def origin_of(source: SiteSource, clearing: Clearance, version: str) -> str:
     """A hash of everything that the files of an event's matches follow from."""
     found = hashlib.sha256(canonical([version, clearing.stderr, clearing.key.hex()]))
+    if source.table.selected:  # sites of older versions have no such lines
+        found.update(canonical(source.table.selected))
     for part in source.parts:
         found.update(canonical(part.event))
         found.update(part.counts.fingerprint())

@@ -1,15 +1,15 @@
 """Print a ranked table: all of it to a file or a pipe, on a screen with a footer of two lines."""
 
 import sys
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from difflib import get_close_matches
 from pathlib import Path
 
 import click
 import msgspec
 
 from arena.event.epochs import epochs_of
-from arena.model import Table, UserError, Withdrawal
+from arena.model import Table, Withdrawal, bots_called
 from arena.registry import render
 from arena.reports.columns import share
 from arena.reports.escape import plain
@@ -39,24 +39,17 @@ def part_of(table: Table, *, top: int | None, bots: Sequence[str]) -> Table:
     absent = () if top else table.event.not_run
     rows = table.rows
     if bots:
-        names = {out.name: _names(out.name) for out in table.event.not_run}
-        names |= {row.entrant: _names(row.entrant) for row in rows}
-        known = set().union(*names.values())
-        wanted = set(bots)
-        if strange := sorted(wanted - known):
-            near = get_close_matches(strange[0], sorted(known)) or sorted(known)[:3]
-            there = ", ".join(map(plain, near))
-            raise UserError(f"--bot {plain(strange[0])}: no bot is called so; there are {there}")
-        rows = tuple(row for row in rows if names[row.entrant] & wanted)
-        absent = tuple(out for out in table.event.not_run if names[out.name] & wanted)
+        calls: dict[str, set[str]] = defaultdict(set)
+        for bot in (*(row.entrant for row in rows), *(out.name for out in table.event.not_run)):
+            for name in (bot, bot.rpartition("@")[0] or bot):
+                calls[name].add(bot)
+        wanted = bots_called(calls, bots, "--bot")
+        rows = tuple(row for row in rows if row.entrant in wanted)
+        absent = tuple(out for out in table.event.not_run if out.name in wanted)
     event = msgspec.structs.replace(table.event, not_run=absent)
     shown = {row.entrant for row in rows[:top]}
     pairs = tuple(pair for pair in table.open_pairs or () if shown.intersection(pair.bots))
     return msgspec.structs.replace(table, event=event, rows=rows[:top], open_pairs=pairs)
-
-
-def _names(entrant: str) -> set[str]:
-    return {entrant, entrant.rpartition("@")[0] or entrant}
 
 
 def duel_lines(table: Table) -> Iterator[str]:

@@ -62,6 +62,17 @@ def test_one_bot_s_row_and_how_it_did(shown):
     assert "rated events won by bob@1, %: against ann@1 0, cheats@1 100" in text
 
 
+def test_a_part_of_the_bots_by_patterns(shown):
+    """Rated without the others, in `arena table` as in `arena rate`; or their rows alone."""
+    words = ["--without", "c*", "--only", "ann", "--only", "*b@1", "--only", "c*"]
+    text = shown("table", FAULTS, *words)
+    assert text == shown("rate", FAULTS, *words)
+    assert "1-2  ann@1" in text
+    assert "cheats@1" not in text
+    assert "cheats@1" in shown("table", FAULTS, "--bot", "ch*")
+    assert shown("table", FAULTS, "--latest").startswith(shown("table", FAULTS)[:200])
+
+
 def test_a_bot_that_is_not_there_is_named_with_those_that_are():
     """Those near it first."""
     with pytest.raises(UserError, match="--bot stumble: no bot is called so; there are stumbles"):

@@ -248,6 +248,7 @@ def test_one_id_with_two_contents_is_no_matter_if_it_is_left_out(lab):
     """By its name or its id."""
     events = [named(lab, "one"), named(lab, "two", contents={"b": "new"})]
     assert [{}, {}] == aliases_of(events, without=["b"])
+    assert [{}, {}] == aliases_of(events, without=["[b-c]"])
 
 
 def test_the_field_has_each_bot_once(lab, monkeypatch):
@@ -271,7 +272,8 @@ def test_bots_are_chosen_by_name_or_id(lab):
     assert {"bob@1", "cyd@1"} == excluded_entrants(field, aliases, only=["ann"])
     assert {"ann@2", "bob@1"} == excluded_entrants(field, aliases, without=["ann@2", "bob"])
     assert {"ann@2", "bob@1"} == excluded_entrants(field, aliases, only=["ann@1", "old-cyd@1"])
-    with pytest.raises(UserError, match="--only dan: none of the bots is called so"):
+    assert {"bob@1", "cyd@1"} == excluded_entrants(field, aliases, only=["a*"])
+    with pytest.raises(UserError, match="--only dan: no bot is called so; there are ann"):
         excluded_entrants(field, aliases, only=["dan"])
     with pytest.raises(UserError, match="1 bot is left"):
         excluded_entrants(field, aliases, only=["ann"], without=["ann@1"])

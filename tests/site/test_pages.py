@@ -13,6 +13,7 @@ import msgspec
 import pytest
 
 from arena import registry
+from arena.event.rerate import RateOptions
 from arena.event.results import table_of
 from arena.model import Duel, OpenPair, RaceSettings
 from arena.registry import GAMES
@@ -388,5 +389,5 @@ def test_every_picture_of_a_rating_has_the_error_of_what_is_compared(event, site
     ends = [row.mu + side * 1.96 * row.sigma_field for row in rows for side in (-1, 1)]
     wide = (154 - 6) / (max(ends) - min(ends))
     assert drawn == pytest.approx([2 * error * wide for error in errors], abs=0.2)
-    history = read_source(event).history
+    history = read_source(event, RateOptions()).history
     assert errors == [history[row.entrant][-1].error for row in rows]

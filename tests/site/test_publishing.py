@@ -113,6 +113,23 @@ def test_published_again_it_is_the_same_and_others_stay(tmp_path, published, eve
     assert "Four-Card Golf" in home
 
 
+def test_a_part_of_the_bots(tmp_path, published, event):
+    """Pages and matches of the others are left out; a wrong name is refused."""
+    site = tmp_path / "site"
+    assert "no bot is called so" in refused(event, "--to", site, "--only", "zed")
+    assert not site.exists()
+    published(event, "--to", site)
+    whole = index_of(site)["events"][0]
+    published(event, "--to", site, "--without", "x-*")
+    part = index_of(site)["events"][0]
+    assert ["ann@1", "bob@1"] == sorted(bot["id"] for bot in part["bots"])
+    assert (12, 4) == (whole["listed"], part["listed"])
+    assert "without x-" in text_of(site)
+    hidden = tmp_path / "hidden"
+    published(event, "--to", hidden, "--without", "x-*", "--anonymous")
+    assert "without some bots" in text_of(hidden)
+
+
 def test_a_bot_is_known_across_events(tmp_path, published, play_event):
     """By its name; and the same content under another name is told."""
     same = "b" * 64

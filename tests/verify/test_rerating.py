@@ -143,6 +143,27 @@ def test_a_part_of_the_bots(two):
     )
 
 
+def test_former_versions_count_without_a_row(tmp_path):
+    """Ranks and duels are those of the latest; results are those against all."""
+    old, new, other = field("ann", "ann", "bob")
+    new = msgspec.structs.replace(new, id="ann@2", version="2", hash="2" * 64)
+    folder = event(tmp_path / "event", (old, new, other))
+    whole = {row.entrant: row for row in rate_events([folder]).rows}
+    found = rate_events([folder], RateOptions(latest=True))
+    assert {"ann@2": (4, 8), "bob@1": (4, 8)} == rows(found)
+    assert ["ann@2", "bob@1"] == [entrant.id for entrant in found.event.entrants]
+    assert {("ann@2", "bob@1"), ("bob@1", "ann@2")} == {(d.row, d.column) for d in found.duels}
+    assert {1, 2} == {rank for row in found.rows for rank in (row.rank, row.rank_last)}
+    for row in found.rows:
+        same = ("mu", "sigma", "win", "delta", "wins", "losses")
+        assert [getattr(row, name) for name in same] == [
+            getattr(whole[row.entrant], name) for name in same
+        ]
+    told = "the latest version of each bot; 1 former version counts, without a row"
+    assert (told,) == found.selected
+    assert rate_events([folder]) == rate_events([folder], RateOptions(only=("*",)))
+
+
 def test_rated_on_something_else(two):
     """Said in the table; the same thing as the event's own changes nothing."""
     found = rate_events(two[:1], RateOptions(rate_on="adjusted"))

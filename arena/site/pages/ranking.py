@@ -212,6 +212,8 @@ def notes(view: EventView) -> Safe:
 
 
 def left_out(view: EventView) -> Iterator[Safe]:
+    for line in view.table.selected:
+        yield tag("p", say("selected"), " ", long_text(line))
     for out in view.table.withdrawn:
         yield withdrawal_note(view, out)
     for absent in view.table.event.not_run:
