@@ -11,7 +11,7 @@ from arena.api.paths import PathName, bot_path, bot_paths, folder_paths
 from arena.api.threads import call, call_async, in_loop
 from arena.engine.in_process import Policy
 from arena.event import single_match
-from arena.event.add_bots import forecast_epoch, run_into
+from arena.event.add_bots import Newcomers, forecast_epoch, run_into
 from arena.event.compare import Comparison, compare_bots
 from arena.event.merge import merge_shards
 from arena.event.options import EventOptions, MatchOptions, RunOptions, TrialOptions, TuneOptions
@@ -79,6 +79,7 @@ def dry_run(
     *,
     into: PathName | None = None,
     out: PathName | None = None,
+    retire: bool = False,
     event: EventOptions = _ANY_EVENT,
     options: RunOptions = _ANY_RUN,
     skip_broken: bool = False,
@@ -88,7 +89,8 @@ def dry_run(
 
     def act(session: Session) -> Forecast:
         if into is not None:
-            return forecast_epoch(Path(into), bot_paths(bots), session, seed=event.seed)
+            newcomers = Newcomers(bot_paths(bots), event.seed, skip_broken, retire)
+            return forecast_epoch(Path(into), newcomers, session)
         return forecast_event(Entry(bot_paths(bots), event, _path(out), skip_broken), session)
 
     return _blocking(act, options, progress)
@@ -143,11 +145,15 @@ def add_bots(
     bots: Sequence[PathName] | PathName,
     *,
     seed: str | None = None,
+    skip_broken: bool = False,
+    retire: bool = False,
     options: RunOptions = _ANY_RUN,
     progress: Progress | None = None,
 ) -> Outcome:
-    """Add bots to a finished event: they meet all its bots and each other, in an epoch of it."""
-    act = partial(run_into, Path(folder), bot_paths(bots), seed=seed)
+    """Add bots to a finished event: they meet all its bots and each other, in an epoch of it.
+    `retire`: but for former versions of them, which play no more.
+    """
+    act = partial(run_into, Path(folder), Newcomers(bot_paths(bots), seed, skip_broken, retire))
     return _blocking(act, options, progress)
 
 

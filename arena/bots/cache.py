@@ -2,6 +2,7 @@
 
     bots/<content hash>/  a bot's files     builds/<key>/  the same after its build
     packages/<key>/       from `arena fetch`, copied over a bot's files before its build
+    starts/<key>/         empty: a bot has started here
 
 Invariant: an entry appears whole, by one rename, and is never changed afterwards; several arenas
 may fill and read the same cache at once. Entries that other users could have made are refused. A
@@ -30,7 +31,8 @@ from arena.sandbox.temporary import locked_folder, sweep
 BOTS = "bots"
 BUILDS = "builds"
 PACKAGES = "packages"
-_AREAS = (BOTS, BUILDS, PACKAGES)
+STARTS = "starts"
+_AREAS = (BOTS, BUILDS, PACKAGES, STARTS)
 
 LITTLE = 256 << 10  # a disk with less room than this is full
 _FILES = 16  # or with fewer free files

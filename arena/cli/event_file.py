@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 NOT_IN_FILES = (
-    *("--event", "--help", "--beacon", "--shard", "--into"),
+    *("--event", "--help", "--beacon", "--shard", "--into", "--retire"),
     *("--live", "--live-host", "--live-stay"),
     *("--on", "--tls-ca", "--tls-cert", "--tls-key"),
 )

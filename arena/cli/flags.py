@@ -26,7 +26,7 @@ HEADINGS = {
         "What a bot may use": "move_time match_time start_time no_limits memory tasks scratch "
         "freeze series fresh",
         "How it runs here": "sandbox jobs no_pin max_time skip_broken dry_run",
-        "Events with a folder": "out record beacon_from beacon shard into repair",
+        "Events with a folder": "out record beacon_from beacon shard into retire repair",
         "On a cluster": "on tls_ca tls_cert tls_key",
         "What is shown": "summary watch delay hidden live live_host live_stay as_json quiet",
     }.items()

@@ -13,7 +13,7 @@ _HERE = {"sandbox", "jobs", "no_pin", "max_time", "as_json", "quiet"}
 _HERE |= {"live", "live_host", "live_stay", "on", "tls_ca", "tls_cert", "tls_key"}
 _PREPARED = {"bots", "beacon", "shard"} | _HERE
 """Parameters that a prepared event takes; all else was fixed when it was prepared."""
-_INTO = {"into", "bots", "seed", "dry_run"} | _HERE
+_INTO = {"into", "retire", "bots", "seed", "skip_broken", "dry_run"} | _HERE
 """Parameters that are taken when bots are added to a finished event."""
 
 
@@ -27,12 +27,12 @@ _INTO = {"into", "bots", "seed", "dry_run"} | _HERE
     flags.FOLDER,
     "Add BOTS to the finished event there: only they meet all others.",
 )
+@flags.switch("--retire", "With --into: former versions of BOTS play no more.")
 @flags.switch("--dry-run", "Say what would be played, and how long.")
 def run(**options: Any) -> None:  # noqa: ANN401 - click's flags
     need_linux()
     from arena.cli.options import event_options_of, exit_code, playing_of
     from arena.terminal.progress import show_forecast
-    from arena.terminal.screen import command_line
 
     bots, into, beacon, shard = (options[name] for name in ("bots", "into", "beacon", "shard"))
     playing = playing_of(options)
@@ -47,6 +47,8 @@ def run(**options: Any) -> None:  # noqa: ANN401 - click's flags
             "one, or leave that out",
         )
     else:
+        if options["retire"]:
+            raise arena.UserError("--retire goes with --into FOLDER")
         for flag, value in (("--beacon", beacon), ("--shard", shard)):
             if value is not None:
                 raise arena.UserError(
@@ -58,15 +60,14 @@ def run(**options: Any) -> None:  # noqa: ANN401 - click's flags
         outcome = arena.run_prepared(bots[0], beacon=beacon, shard=shard, **playing)
         raise SystemExit(exit_code(outcome))
     what = {"event": event_options_of(options), "skip_broken": options["skip_broken"]}
+    retire = options["retire"]
     if options["dry_run"]:
-        show_forecast(
-            arena.dry_run(bots, into=into, out=options["out"], **what, **playing), display
-        )
+        found = arena.dry_run(bots, into=into, retire=retire, out=options["out"], **what, **playing)
+        show_forecast(found, display)
         return
     if into is not None:
-        outcome = arena.add_bots(into, bots, seed=options["seed"], **playing)
-        if outcome.event.finished:
-            display.say(f"with the whole event: {command_line('table', into)}")
+        how = {"seed": options["seed"], "skip_broken": options["skip_broken"], "retire": retire}
+        outcome = arena.add_bots(into, bots, **how, **playing)
     else:
         outcome = arena.run(bots, options["out"], **what, **playing)
     raise SystemExit(exit_code(outcome))

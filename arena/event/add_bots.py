@@ -1,9 +1,10 @@
 """Add bots to a finished event (`arena run --into`): they play an epoch of it."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from typing import NamedTuple
 
 from arena.bots import Roster, default_cache, in_use, load, printable, restore
 from arena.event import epochs
@@ -13,43 +14,51 @@ from arena.event.prepare import Forecast, NewEvent, forecast_new, new_event, pla
 from arena.event.progress import Outcome
 from arena.event.results import withdrawn_in
 from arena.event.session import Session
-from arena.event.workshop import Workshop
+from arena.event.workshop import SKIP, Workshop
 from arena.model import Bot, Entrant, Event, Settings, UserError
 from arena.store import read_event_file, read_private, secret_of
 
-ALL = "they must all be able to play"
+
+class Newcomers(NamedTuple):
+    """The bots that are added, and how."""
+
+    bots: Sequence[Path]
+    seed: str | None = None
+    skip_broken: bool = False  # go on without those that can't take part
+    retire: bool = False  # their former versions play no more
 
 
-def run_into(
-    folder: Path, bots: Sequence[Path], session: Session, *, seed: str | None = None
-) -> Outcome:
-    with _new_epoch(folder, bots, session, seed) as new:
+def run_into(folder: Path, newcomers: Newcomers, session: Session) -> Outcome:
+    with _new_epoch(folder, newcomers, session) as new:
         return play_new(new, epochs.next_epoch(folder), session)
 
 
-def forecast_epoch(
-    folder: Path, bots: Sequence[Path], session: Session, *, seed: str | None = None
-) -> Forecast:
-    with _new_epoch(folder, bots, session, seed) as new:
+def forecast_epoch(folder: Path, newcomers: Newcomers, session: Session) -> Forecast:
+    with _new_epoch(folder, newcomers, session) as new:
         return forecast_new(new, session)
 
 
 @contextmanager
-def _new_epoch(
-    folder: Path, bots: Sequence[Path], session: Session, seed: str | None
-) -> Iterator[NewEvent]:
+def _new_epoch(folder: Path, newcomers: Newcomers, session: Session) -> Iterator[NewEvent]:
+    bots, seed, skip_broken, retire = newcomers
     events = _finished(folder)
     base, run, notify = events[folder].settings, session.options, session.progress.say
     if not bots:
         raise UserError(f"name the bots to add: {command_line('run', Path('BOT'))} --into {folder}")
     with in_use(default_cache()) as cache:
         field = epochs.field_before([*events.values()])
-        given, again = _newcomers(bots, field, cache)
+        given, again = _newcomers(bots, field, cache, skip_broken=skip_broken)
         withdrawn = frozenset[str]().union(*(withdrawn_in(*each) for each in events.items()))
         if withdrawn:
-            gone = ", ".join(map(printable, sorted(withdrawn)))
+            gone = _listed(withdrawn)
             notify(f"note: withdrawn from the event, and no opponents any more: {gone}")
-        old = [entrant for entrant in field if entrant.id not in withdrawn]
+        retired = frozenset([*events.values()][-1].settings.retired or ()) - withdrawn
+        if retire:
+            new = (each.entrant for each in given.candidates)
+            retired |= epochs.former_versions_of(new, field) - withdrawn
+        if retired:
+            notify(f"note: retired, and no opponents any more: {_listed(retired)}")
+        old = [entrant for entrant in field if entrant.id not in withdrawn | retired]
         roster = restore([(each, again.get(each.hash, ("", ""))[0]) for each in old], cache=cache)
         _refuse_missing(folder, old, roster)
         if again:
@@ -64,9 +73,11 @@ def _new_epoch(
             heroes = ids & {each.entrant.id for each in given.candidates}
             if not heroes:
                 raise UserError("no bot to add: those that are new can't play here")
-            return epochs.settings_of_epoch(base, heroes, withdrawn=withdrawn)
+            return epochs.settings_of_epoch(base, heroes, withdrawn, retired)
 
-        workshop = Workshop(base, notify, folder, sandbox=run.sandbox, jobs=run.jobs, way_out=ALL)
+        workshop = Workshop(
+            base, notify, folder, sandbox=run.sandbox, jobs=run.jobs, skip_broken=skip_broken
+        )
         yield new_event(every, workshop, settle, seed=seed)
 
 
@@ -101,12 +112,12 @@ def _refuse_part(folder: Path, event: Event) -> None:
 
 
 def _newcomers(
-    bots: Sequence[Path], field: Sequence[Entrant], cache: Path
+    bots: Sequence[Path], field: Sequence[Entrant], cache: Path, *, skip_broken: bool
 ) -> tuple[Roster, Mapping[str, tuple[str, str]]]:
     """The bots that are new; of the others, by their content, the source and a name."""
     given = load(bots, cache=cache)
-    if given.problems:
-        raise UserError("\n".join(map(str, given.problems)))
+    if given.problems and not skip_broken:
+        raise UserError("\n".join([*map(str, given.problems), SKIP]))
     known = {entrant.hash: entrant.id for entrant in reversed(field)}
     again = {
         each.entrant.hash: (each.source, f"{each.path} (as {known[each.entrant.hash]})")
@@ -117,13 +128,19 @@ def _newcomers(
     if not new:
         why = f"in the event already, with this content: {_named(again)}"
         raise UserError(f"no bot to add: {why if again else 'none of the paths is one'}")
-    for each in new:
-        if each.entrant.id in {entrant.id for entrant in field}:
-            raise UserError(
-                f"{each.path}: {printable(each.entrant.id)} is in the event already, with "
-                "different content; give it another version"
-            )
+    ids = {entrant.id for entrant in field}
+    if namesakes := [each for each in new if each.entrant.id in ids]:
+        for each in namesakes:
+            what = "is in the event already, with different content; give it another version"
+            given.add(each.entrant.id, each.path, f"{printable(each.entrant.id)} {what}")
+        if not skip_broken:
+            raise UserError("\n".join(map(str, given.problems)))
+    new = tuple(each for each in new if each not in namesakes)
     return replace(given, candidates=new), again
+
+
+def _listed(ids: Iterable[str]) -> str:
+    return ", ".join(map(printable, sorted(ids)))
 
 
 def _named(again: Mapping[str, tuple[str, str]]) -> str:

@@ -12,19 +12,24 @@ settings list the bots left out for that reason, under its commitment; `arena ve
 list with the earlier logs. In epochs of the first rule such bots played, and those results don't
 count.
 
+Where it is asked for, former versions of newcomers are retired (`retired`, under the commitment):
+they are nobody's opponents in that epoch and in later ones, and what they played counts on. A
+version of a bot has its author, name and setting, so nobody else can be left out in that way.
+
 Invariant: an epoch's field is that of the event and of all epochs before it, with the same content,
-less those who were withdrawn, and its heroes; so an epoch that is missing, or another event's, is
-noticed.
+less those who were withdrawn or retired, and its heroes; so an epoch that is missing, or another
+event's, is noticed.
 """
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 
 from msgspec import UNSET
 from msgspec.structs import replace
 
 from arena.model import STATED, Entrant, Event, Settings
+from arena.ratings.versions import bot_of
 from arena.store import is_results_folder
 
 FORMAT = "gauntlet"
@@ -39,7 +44,7 @@ _OWN = {
     "beacon": "",
 }
 # What follows from when and how an epoch was entered, not from the event.
-_WHEN_ENTERED = frozenset({"derivation", "deal_order", "predictable", "withdrawn"})
+_WHEN_ENTERED = frozenset({"derivation", "deal_order", "predictable", "withdrawn", "retired"})
 
 
 def epochs_of(folder: Path) -> list[Path]:
@@ -65,12 +70,23 @@ def event_of_epoch(folder: Path) -> Path | None:
 
 
 def settings_of_epoch(
-    settings: Settings, heroes: Collection[str], withdrawn: Collection[str] = ()
+    settings: Settings,
+    heroes: Collection[str],
+    withdrawn: Collection[str] = (),
+    retired: Collection[str] = (),
 ) -> Settings:
     """The settings of an epoch of an event with these settings. `withdrawn`: bots, before it."""
     stated = {name: STATED[name] for name in _WHEN_ENTERED & STATED.keys()}
     bots = {"heroes": tuple(sorted(heroes)), "withdrawn": tuple(sorted(withdrawn))}
+    if retired:
+        bots["retired"] = tuple(sorted(retired))
     return replace(settings, **_OWN, predictable=False, **stated, **bots)
+
+
+def former_versions_of(newcomers: Iterable[Entrant], field: Iterable[Entrant]) -> frozenset[str]:
+    """The ids of those in the field that are versions of the newcomers' bots."""
+    bots = set(map(bot_of, newcomers))
+    return frozenset(each.id for each in field if bot_of(each) in bots)
 
 
 def field_before(events: Sequence[Event]) -> tuple[Entrant, ...]:
@@ -96,6 +112,7 @@ def _faults(
         if name not in _WHEN_ENTERED and getattr(settings, name) != getattr(epoch.settings, name):
             yield f"its {name} is not that of the event"
     gone = frozenset(epoch.settings.withdrawn or ())
+    yield from _retired_faults(before, epoch)
     # Epochs of the first rule were played by all.
     if withdrawn is not None and epoch.settings.rule > 1:
         for name in sorted(gone - set(withdrawn)):
@@ -105,11 +122,14 @@ def _faults(
     known = {entrant.id: entrant.hash for entrant in field_before(before)}
     here = {entrant.id: entrant.hash for entrant in epoch.entrants}
     heroes = set(epoch.settings.heroes)
-    absent = ((known.keys() - gone) | heroes) - here.keys()
+    out = frozenset(epoch.settings.retired or ())
+    absent = ((known.keys() - gone - out) | heroes) - here.keys()
     changed = {name for name in known.keys() & here.keys() if known[name] != here[name]}
     for names, what in (
         (gone - known.keys(), "is left out of it, and was not in the event before it"),
         (gone & here.keys(), "was withdrawn before it, as its settings say, and is in it"),
+        (out - known.keys(), "is retired in it, and was not in the event before it"),
+        (out & here.keys(), "is retired in it, as its settings say, and is in it"),
         (heroes & known.keys(), "was in the event before it"),
         (absent, "was in the event before it, and is not in it"),
         (here.keys() - known.keys() - heroes, "was not in the event before it"),
@@ -117,3 +137,13 @@ def _faults(
     ):
         for name in sorted(names):
             yield f"{name} {what}"
+
+
+def _retired_faults(before: Sequence[Event], epoch: Event) -> Iterator[str]:
+    out = frozenset(epoch.settings.retired or ())
+    earlier = frozenset(before[-1].settings.retired or ())
+    for name in sorted(earlier - out - frozenset(epoch.settings.withdrawn or ())):
+        yield f"{name} was retired before it, and is not left out of it"
+    newcomers = [each for each in epoch.entrants if each.id in epoch.settings.heroes]
+    for name in sorted(out - earlier - former_versions_of(newcomers, field_before(before))):
+        yield f"{name} is retired in it, and no newcomer is a version of that bot"

@@ -104,10 +104,10 @@ def new_event(roster: Roster, workshop: Workshop, settle: Settle, *, seed: str |
     """Build and start the bots, and choose a secret. `settle`: from the bots to the settings."""
     built, not_run = workshop.enter(roster)
     ready = sorted(built, key=lambda bot: bot.entrant.id)
-    settings = replace(settle(ready), predictable=seed is not None)
     secret = randomness.token_bytes(32) if seed is None else secret_from_seed(seed)
 
     def planned() -> tuple[MatchContext, Format]:
+        settings = replace(settle(ready), predictable=seed is not None)
         context = context_of(settings, secret, ready, workshop.backend)
         return context, registry.schedule(settings, [bot.entrant for bot in ready], context.deals)
 
@@ -117,6 +117,7 @@ def new_event(roster: Roster, workshop: Workshop, settle: Settle, *, seed: str |
         ready = [bot for bot in ready if bot.entrant.id not in names]
         not_run += gone
         context, schedule = planned()
+    settings = context.settings
     entrants = tuple(bot.entrant for bot in ready)
     event = Event(
         settings=settings,

@@ -42,7 +42,8 @@ class Outcome(Frozen, frozen=True, kw_only=True):
     complete: bool = False
     """Whether everything is played. Of a shard: all of its part."""
     table: Table | None = None
-    """None: a complete shard, whose event has no table before it is merged."""
+    """Of an epoch that of the whole event. None: a complete shard, whose event has no table before
+    it is merged."""
     signal: int = 0
     """The signal that has stopped it; 0: none."""
     resume: str = ""

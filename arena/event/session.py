@@ -14,11 +14,14 @@ from typing import NamedTuple, Protocol
 import trio
 
 from arena.event.commands import resume_line
+from arena.event.epochs import epochs_of, event_of_epoch
 from arena.event.options import RunOptions
 from arena.event.progress import Outcome, Progress, Start
+from arena.event.rerate import rate_events
+from arena.event.results import announce_reading
 from arena.event.tournament import Tournament, Watcher
 from arena.executors import Executor
-from arena.model import Event
+from arena.model import Event, Table, UserError
 from arena.store import Store
 
 TICK_S = 0.2  # how often the display is drawn
@@ -73,7 +76,7 @@ def play(store: Store, tournament: Tournament, executor: Executor, session: Sess
             table = conclude(store, tournament, session).table
             complete = True
         else:
-            table = tournament.publish()
+            table = _of_whole(folder, tournament.publish(), session)
             session.show(Outcome(folder=folder, event=store.event, table=table))
     finally:
         progress.end()
@@ -97,9 +100,24 @@ def play(store: Store, tournament: Tournament, executor: Executor, session: Sess
 
 def conclude(store: Store, tournament: Tournament, session: Session) -> Outcome:
     table = tournament.conclude()
+    if table is not None:
+        table = _of_whole(store.folder, table, session)
     outcome = Outcome(folder=store.folder, event=store.event, complete=True, table=table)
     session.show(outcome)
     return outcome
+
+
+def _of_whole(folder: Path, table: Table, session: Session) -> Table:
+    """Of an epoch the table of the whole event: its own is that of the newcomers' matches alone."""
+    whole = event_of_epoch(folder)
+    if whole is None:
+        return table
+    try:
+        announce_reading(session.progress.say, whole, *epochs_of(whole))
+        return rate_events([whole])
+    except UserError as error:
+        session.progress.say(f"note: this is the epoch's table alone: {error}")
+        return table
 
 
 class _Player:

@@ -16,6 +16,7 @@ from msgspec.structs import replace
 
 from arena import registry
 from arena.bots import Candidate, Problem, Roster, build, default_cache, load, printable
+from arena.bots.starts import has_started, note_start, start_key
 from arena.check.diagnosis import diagnose_start
 from arena.deals import Deals
 from arena.engine.match import FailedStart, MatchContext, try_start
@@ -25,7 +26,18 @@ from arena.executors.cores import fair_jobs
 from arena.exhaustion import ran_out_in
 from arena.machine import Notify
 from arena.machine.preflight import SETTINGS, judged, keep_promises
-from arena.model import Bot, Entrant, HostError, Limits, NotRun, Settings, StartError, UserError
+from arena.model import (
+    Bot,
+    Entrant,
+    HostError,
+    Limits,
+    NotRun,
+    Settings,
+    StartError,
+    UserError,
+    canonical,
+)
+from arena.referee import hello
 from arena.sandbox import Backend, wheel
 from arena.sandbox.client import Spawner
 from arena.sandbox.host_problems import OTHER, of_backend
@@ -212,9 +224,19 @@ class Workshop:
         return bots, (*skipped, *(problem.not_run for problem in problems))
 
     def start(self, context: MatchContext) -> tuple[NotRun, ...]:
-        """Start every bot once: those that can't, if they are skipped; else StartError says why."""
+        """Start every bot once that has not started here lately: those that can't, if they are
+        skipped; else StartError says why.
+        """
         lines, gone = [], []
-        for entrant, failed in sorted(trio.run(self._try_starts, context).items()):
+        first = canonical(hello(context.settings))
+        keys = {
+            name: start_key(bot, context.backend.name, first) for name, bot in context.bots.items()
+        }
+        untried = sorted(name for name in keys if not has_started(self.cache, keys[name]))
+        found = trio.run(self._try_starts, context, untried) if untried else {}
+        for entrant in set(untried) - found.keys():
+            note_start(self.cache, keys[entrant])
+        for entrant, failed in sorted(found.items()):
             bot, failure = context.bots[entrant], failed.failure
             status = f" ({failure.status})" if failure.status else ""
             reason = f"can't start: {failure.message}{status}"
@@ -226,9 +248,11 @@ class Workshop:
             self.notify(f"note: {line}")
         return tuple(gone)
 
-    async def _try_starts(self, context: MatchContext) -> dict[str, FailedStart]:
+    async def _try_starts(
+        self, context: MatchContext, untried: Sequence[str]
+    ) -> dict[str, FailedStart]:
         broken: dict[str, FailedStart] = {}
-        entrants = iter(sorted(context.bots))
+        entrants = iter(untried)
 
         async def work() -> None:
             async with open_pipes() as table:
@@ -238,12 +262,12 @@ class Workshop:
 
         async def announce() -> None:
             await trio.sleep(QUIET_S)
-            self.notify(f"starting each of {len(context.bots)} bots once, to see that it can")
+            self.notify(f"starting each of {len(untried)} bots once, to see that it can")
 
         async with trio.open_nursery() as outer:
             outer.start_soon(announce)
             async with trio.open_nursery() as nursery:
-                for _ in range(min(fair_jobs(), self.room * self._seats, len(context.bots))):
+                for _ in range(min(fair_jobs(), self.room * self._seats, len(untried))):
                     nursery.start_soon(work)
             outer.cancel_scope.cancel()
         return broken

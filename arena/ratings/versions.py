@@ -34,11 +34,12 @@ def former_versions(fields: Iterable[FieldOfEvent], bots: Sequence[Entrant]) -> 
     latest: dict[tuple[str, ...], tuple[float, int, tuple[object, ...]]] = {}
     for each in bots:
         place = places[each.id]
-        latest[_bot(each)] = max(place, latest.get(_bot(each), place))
-    return frozenset(each.id for each in bots if places[each.id] < latest[_bot(each)])
+        latest[bot_of(each)] = max(place, latest.get(bot_of(each), place))
+    return frozenset(each.id for each in bots if places[each.id] < latest[bot_of(each)])
 
 
-def _bot(version: Entrant) -> tuple[str, ...]:
+def bot_of(version: Entrant) -> tuple[str, ...]:
+    """What all versions of a bot have in common."""
     return version.author, version.name, *map("=".join, sorted(version.setting.items()))
 
 

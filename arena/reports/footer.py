@@ -52,14 +52,20 @@ def facts(table: Table, *, canonical: bool, brief: bool) -> Iterator[Fact]:
         yield from _host(table)
     if not table.sources:
         yield from _withdrawn(table, table.rule)
-    if len(table.sources) < 2 and event.settings.withdrawn is not UNSET:
-        for entrant in event.settings.withdrawn:
-            yield Fact("kept out", "was withdrawn before this epoch", entrant)
+    if len(table.sources) < 2:
+        yield from _kept_out(event.settings)
     if any(kind in _TIMED for row in table.rows for kind, _ in row.faults):
         yield Fact("time faults", "a repeat on another machine may differ")
     for row in table.rows:
         if "not reproducible" in row.note:
             yield Fact("not reproducible", "played the same deal otherwise", row.entrant)
+
+
+def _kept_out(settings: Settings) -> Iterator[Fact]:
+    for entrant in settings.withdrawn or ():
+        yield Fact("kept out", "was withdrawn before this epoch", entrant)
+    for entrant in settings.retired or ():
+        yield Fact("kept out", "is a former version of a bot that came later", entrant)
 
 
 def summary(table: Table) -> tuple[str, str]:

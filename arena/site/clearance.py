@@ -139,14 +139,15 @@ class Clearance(model.Frozen, frozen=True, kw_only=True):
             return settings
         trial = settings.trial and replace(settings.trial, new=ids[settings.trial.new])
         heroes = tuple(sorted(ids[hero] for hero in settings.heroes))
-        # Those who were withdrawn before an epoch aren't among its entrants, and have no id here.
+        # Bots that an epoch leaves out aren't among its entrants, and have no id here.
         options = settings.options
         if options is not UNSET:  # they may name bots
             options = {
                 name: ids.get(value, value) if isinstance(value, str) else value
                 for name, value in options.items()
             }
-        return replace(settings, heroes=heroes, trial=trial, withdrawn=UNSET, options=options)
+        gone = {"withdrawn": UNSET, "retired": UNSET}
+        return replace(settings, heroes=heroes, trial=trial, options=options, **gone)
 
     def _source(self, source: model.SourceEvent) -> model.SourceEvent:
         ids = self.ids(source.event.entrants)

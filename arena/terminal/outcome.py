@@ -13,6 +13,7 @@ import msgspec
 from arena.bots import printable
 from arena.event.commands import MERGE, check_line, command_line
 from arena.event.compare import Comparison
+from arena.event.epochs import event_of_epoch
 from arena.event.prepare import Forecast
 from arena.event.progress import Outcome
 from arena.event.single_match import SingleMatch
@@ -49,7 +50,8 @@ def show_result(outcome: Outcome, say: Notify) -> None:
         shard = outcome.event.shard
         say(f"shard {shard} is played, in {outcome.folder}; when all are: {MERGE}")
         return
-    print_table(outcome.table, more=f"{command_line('table', outcome.folder)} --details")
+    folder = event_of_epoch(outcome.folder) or outcome.folder
+    print_table(outcome.table, more=f"{command_line('table', folder)} --details")
     if outcome.table.verdict:
         click.echo(verdict_line(outcome.table))
 

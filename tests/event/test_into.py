@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from pathlib import Path
 
 import pytest
 
@@ -41,7 +42,8 @@ def test_new_bots_play_what_is_missing(arena, bot, friday, confined):
     """From the cache, under the event's settings, with a commitment of their own; then again."""
     flags = ("--seed", "2", "--sandbox", confined)
     done = arena("run", "--into", friday, bot("cyd"), bot("dan"), *flags)
-    assert "with the whole event: arena table" in done.stderr
+    assert done.stdout == arena("table", friday).stdout
+    assert "2 events rated together" in done.stdout
     first = read_event(friday / "epoch-1")
     assert first.finished
     assert first.predictable
@@ -117,8 +119,53 @@ def test_what_can_not_be_added_is_refused(arena, bot, friday, tmp_path):
         code = 2 if told else 3
         refused = arena("run", "--into", *words, code=code).stderr
         assert told is None or told in refused, refused
-        assert told is None or 1 == len(refused.splitlines()), refused
+        lines = 2 if told == "does not exist" else 1  # the way out: --skip-broken
+        assert told is None or lines == len(refused.splitlines()), refused
     assert not (friday / "epoch-1").exists()
+
+
+@pytest.mark.long("epochs")
+def test_broken_newcomers_stop_no_others(arena, bot, friday, tmp_path):
+    """Whether they are no bots, can't start, or have another's id; each is named."""
+    wrong = [tmp_path / "nobody", bot("mute", "no-start"), bot("elsewhere", "fine", 6, name="ann")]
+    for path in wrong:
+        arena("run", "--into", friday, path, "--skip-broken", code=2)
+    done = arena("run", "--into", friday, bot("cyd"), *wrong, "--skip-broken")
+    for line in ("nobody is left out", "mute@1: can't start", "ann@1 is left out"):
+        assert line in done.stderr
+    epoch = read_event(friday / "epoch-1")
+    assert ("cyd@1",) == epoch.settings.heroes
+    assert ["ann@1", "bob@1", "cyd@1"] == [entrant.id for entrant in epoch.entrants]
+    assert {"ann@1", "mute@1", "nobody"} == {out.name for out in epoch.not_run}
+
+
+def test_a_former_version_is_retired(arena, bot, friday):
+    """It is nobody's opponent in that epoch and the next, which doesn't ask; its results count."""
+    arena("run", "--retire", friday, code=2)
+    newer = bot("ann-2", name="ann", version="2")
+    done = arena("run", "--into", friday, newer, "--retire")
+    assert "retired, and no opponents any more: ann@1" in done.stderr
+    arena("run", "--into", friday, bot("cyd"))
+    for number, names in ((1, ["ann@2", "bob@1"]), (2, ["ann@2", "bob@1", "cyd@1"])):
+        epoch = read_event(friday / f"epoch-{number}")
+        assert ("ann@1",) == epoch.settings.retired
+        assert names == [entrant.id for entrant in epoch.entrants]
+        kept_out = "kept out: ann@1: is a former version of a bot that came later\n"
+        assert kept_out in (friday / f"epoch-{number}" / "table.txt").read_text()
+    assert arena("verify", friday).stdout.count("verified: ") == 3
+    assert {"ann@1": 4, "ann@2": 8} == {
+        row.entrant: row.matches for row in rate_events([friday]).rows if row.entrant[:3] == "ann"
+    }
+
+
+def test_who_has_started_here_is_not_tried_again(arena, bot, friday, environment):
+    """Only newcomers are; an entry of the cache for each bot, command and greeting."""
+    starts = Path(environment["XDG_CACHE_HOME"]) / "nine-arena" / "starts"
+    before = {path: path.stat().st_mtime_ns for path in starts.iterdir()}
+    arena("run", "--into", friday, bot("never-seen"))
+    after = {path: path.stat().st_mtime_ns for path in starts.iterdir()}
+    assert before.items() < after.items()
+    assert len(before) + 1 == len(after)
 
 
 @pytest.mark.long("epochs")

@@ -220,6 +220,8 @@ class Beneath:
             (workshop, "build", build),
             (workshop, "open_pipes", _open_pipes),
             (workshop, "try_start", self.try_start),
+            (workshop, "has_started", lambda *_: False),
+            (workshop, "note_start", lambda *_: None),
             (workshop, "fair_jobs", lambda: 4),
             (admission, "bots", on_node),
             (admission, "Workshop", _OnNode),

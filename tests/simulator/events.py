@@ -16,7 +16,7 @@ from msgspec import UNSET
 from msgspec.structs import replace
 
 from arena.deals import commitment
-from arena.event.add_bots import run_into
+from arena.event.add_bots import Newcomers, run_into
 from arena.event.compare import compare_bots
 from arena.event.epochs import next_epoch
 from arena.event.merge import merge_shards
@@ -271,7 +271,7 @@ class Played:
         return tunings.outcome_of(found, self._world)
 
     def _into(self) -> Outcome:
-        return run_into(self._folder, [Path(NEWCOMER)], self._session(), seed="epoch")
+        return run_into(self._folder, Newcomers([Path(NEWCOMER)], "epoch"), self._session())
 
     def _prepared(self) -> bool:
         kind, beacon = self._scenario.kind, None
@@ -417,7 +417,7 @@ class Played:
                 with open_event(self.entry(folder), self._session()):
                     pass
             elif how == "add":
-                run_into(folder, [Path(NEWCOMER)], self._session(), seed="epoch")
+                run_into(folder, Newcomers([Path(NEWCOMER)], "epoch"), self._session())
             else:
                 {"resume": resume_event, "run": run_prepared}[how](folder, self._session())
         except UserError:

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
-from arena.event.add_bots import forecast_epoch
+from arena.event.add_bots import Newcomers, forecast_epoch
 from arena.event.compare import compare_bots
 from arena.event.epochs import epoch_fault, epochs_of
 from arena.event.options import EventOptions, MatchOptions, TrialOptions
@@ -251,7 +251,7 @@ def _forecast(played, folder: Path) -> Iterator[str]:
         if place.exists():
             yield "a forecast has left a folder"
     if read_event(folder).finished and played.may_add(folder):
-        forecasts.append(forecast_epoch(folder, [Path("newer")], played.session(), seed="f"))
+        forecasts.append(forecast_epoch(folder, Newcomers([Path("newer")], "f"), played.session()))
     for found in forecasts:
         seats = found.event.settings.seats
         if found.matches % seats or found.deals < 1 or found.seconds <= 0 or not found.samples:

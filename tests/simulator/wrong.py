@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from arena.event.add_bots import run_into
+from arena.event.add_bots import Newcomers, run_into
 from arena.event.compare import compare_bots
 from arena.event.merge import merge_shards
 from arena.event.options import (
@@ -235,7 +235,7 @@ def rate(_, folder: Path):
 def add(*names: str, epoch: str = ""):
     def command(played, folder: Path):
         bots = [Path(name) for name in names]
-        return run_into(folder / epoch if epoch else folder, bots, played.session(), seed="x")
+        return run_into(folder / epoch if epoch else folder, Newcomers(bots, "x"), played.session())
 
     return command
 

@@ -266,6 +266,52 @@ def test_an_epoch_that_contradicts_itself_is_none(tmp_path):
     assert fault(("ann", "bob", "dan"), ["cyd@1", "fay@1"]).startswith("fay@1 is left out of it")
 
 
+def test_only_former_versions_of_newcomers_are_retired(tmp_path):
+    """Of one author and name; once retired they stay so, unless they were withdrawn."""
+    (ann, bob, cyd) = field("ann", "bob", "cyd")
+    base = read_event(make(tmp_path / "event", GOLF, (ann, bob, cyd)))
+    ann_2, ann_3, dan = (
+        msgspec.structs.replace(ann, id=f"{name}@{version}", name=name, version=version, hash=hash_)
+        for name, version, hash_ in (
+            ("ann", "2", "2" * 64),
+            ("ann", "3", "3" * 64),
+            ("dan", "1", "d" * 64),
+        )
+    )
+    theirs = msgspec.structs.replace(ann_2, author="another")
+
+    def fault(heroes, entrants, retired, before=(), withdrawn=()):
+        settings = settings_of_epoch(GOLF, [hero.id for hero in heroes], withdrawn, retired)
+        epoch = msgspec.structs.replace(base, settings=settings, entrants=tuple(entrants))
+        return epoch, epoch_fault([base, *before], epoch)
+
+    first, why = fault([ann_2], [ann_2, bob, cyd], ["ann@1"])
+    assert "" == why
+    assert "" == fault([dan], [ann_2, bob, cyd, dan], ["ann@1"], [first])[1]
+    assert "" == fault([ann_3], [ann_3, bob, cyd], ["ann@1", "ann@2"], [first])[1]
+    assert "" == fault([dan], [ann_2, bob, cyd, dan], [], [first], ["ann@1"])[1]
+    for words, told in (
+        (
+            ([dan], [ann, ann_2, bob, cyd, dan], [], [first]),
+            "ann@1 was retired before it, and is not left out",
+        ),
+        (
+            ([ann_2], [ann_2, bob], ["ann@1", "cyd@1"]),
+            "cyd@1 is retired in it, and no newcomer is a",
+        ),
+        (([theirs], [theirs, bob, cyd], ["ann@1"]), "ann@1 is retired in it, and no newcomer"),
+        (
+            ([ann_2], [ann, ann_2, bob, cyd], ["ann@1"]),
+            "ann@1 is retired in it, as its settings say",
+        ),
+        (
+            ([ann_2], [ann_2, bob, cyd], ["ann@1", "ann@0"]),
+            "ann@0 is retired in it, and no newcomer",
+        ),
+    ):
+        assert fault(*words)[1].startswith(told)
+
+
 def test_what_the_withdrawn_played_in_an_old_epoch_counts_for_nobody(tmp_path):
     """An earlier arena brought it back: newcomers won by its forfeits what nobody else had won."""
     folder = withdrawing(tmp_path / "event", rule=1)
