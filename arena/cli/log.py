@@ -26,7 +26,11 @@ from arena.cli.paths import bots_of, matches_of
     text="The conversation with a bot, up to that match.",
     shell_complete=matches_of,
 )
-@option("--bot NAME", text="With --transcript or --regret: the bot.", shell_complete=bots_of)
+@option(
+    "--bot NAME",
+    text="With --transcript or --regret: the bot. With --faults: also a pattern.",
+    shell_complete=bots_of,
+)
 @switch("--lean", "With --transcript: of a bot that asks for `next`.")
 @option("--attempt N", NATURAL, "With --transcript: of a series that was played again.")
 def log(folder: Path, **options: Any) -> None:  # noqa: ANN401 - click's flags
@@ -42,8 +46,11 @@ def log(folder: Path, **options: Any) -> None:  # noqa: ANN401 - click's flags
     regret, newest = options["regret"], options["newest"]
     of_one = {name: options[name] for name in ("bot", "attempt", "lean")}
     given = [name for name, value in of_one.items() if value not in (None, False)]
-    if transcript is None and given and not (regret and given == ["bot"]):
-        raise arena.UserError("--bot, --lean and --attempt go with --transcript MATCH")
+    if transcript is None and given and not ((regret or faults) and given == ["bot"]):
+        raise arena.UserError(
+            "--bot, --lean and --attempt go with --transcript MATCH, --bot also with --faults or "
+            "--regret"
+        )
     if newest is not None and not regret:
         raise arena.UserError("--newest goes with --regret")
     if options["as_json"] and not (faults or regret):
@@ -59,7 +66,7 @@ def log(folder: Path, **options: Any) -> None:  # noqa: ANN401 - click's flags
     elif transcript is not None:
         sys.stdout.buffer.write(results.transcript(transcript, **of_one))
     elif faults:
-        show_faults(results, as_json=options["as_json"])
+        show_faults(results, options["bot"], as_json=options["as_json"])
     else:
         for line in results.lines(canonical=canonical, everything=options["everything"]):
             sys.stdout.buffer.write(json_line(line))

@@ -26,6 +26,8 @@ from arena.cli.flags import FOLDER, NATURAL, POSITIVE, Helped, option, selection
     FOLDER,
     "The key of the aliases.  [default: one in your own state folder, made when needed]",
 )
+@switch("--print-aliases", "With --anonymous: also print which alias is which bot, for you alone.")
+@switch("--json", "With --print-aliases: a JSON line a bot.", to="as_json")
 @switch("--with-stderr", "What bots wrote to stderr, with their faults.")
 @switch("--with-host", "Machines, and why bots were not run: may name hosts, paths.")
 @option(
@@ -36,14 +38,24 @@ from arena.cli.flags import FOLDER, NATURAL, POSITIVE, Helped, option, selection
 @option("--jobs", POSITIVE, "Processes.  [default: a core each]")
 def publish(folders: tuple[Path, ...], site: Path, **options: Any) -> None:  # noqa: ANN401 - flags
     import arena
-    from arena.terminal.published import PublishProgress, outcome_lines
+    from arena.terminal.published import PublishProgress, outcome_lines, print_aliases
     from arena.terminal.screen import say
 
+    aliases, as_json = options.pop("print_aliases"), options.pop("as_json")
+    if aliases and not options["anonymous"]:
+        raise arena.UserError("--print-aliases goes with --anonymous: else names are published")
+    if as_json and not aliases:
+        raise arena.UserError("--json goes with --print-aliases")
     with_ = {name: options.pop(f"with_{name}") for name in ("stderr", "host")}
     if options["regret"] is None:
         del options["regret"]
     chosen = arena.PublishOptions(**with_, **options)
-    for outcome in arena.publish(folders, site, chosen, notify=say, progress=PublishProgress()):
+    done = arena.publish(folders, site, chosen, notify=say, progress=PublishProgress())
+    for outcome in done:
         for line in outcome_lines(outcome):
             say(line)
-    click.echo(str(site / "index.html"))
+    if aliases:
+        print_aliases(done, as_json=as_json)
+        say(str(site / "index.html"))
+    else:
+        click.echo(str(site / "index.html"))

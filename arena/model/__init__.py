@@ -10,7 +10,7 @@ Invariant: everything here is frozen and encodes to the same bytes on every mach
 decoded keeps to the ranges in `fields`.
 """
 
-from arena.model.called import bots_called, is_called
+from arena.model.called import bots_called, calls_of, is_called
 from arena.model.errors import HostError, StartError, UntrueError, UserError
 from arena.model.event import (
     FORMAT,

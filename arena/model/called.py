@@ -1,5 +1,6 @@
 """Choose bots by what people call them: a name, an id, or a shell pattern such as `old-*`."""
 
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
@@ -9,6 +10,15 @@ from arena.model.errors import UserError
 
 def is_called(names: Iterable[str], patterns: Collection[str]) -> bool:
     return any(fnmatchcase(name, pattern) for name in names for pattern in patterns)
+
+
+def calls_of(bots: Iterable[tuple[str, str]]) -> dict[str, set[str]]:
+    """Ids by every name and id. `bots`: ids and names."""
+    calls: dict[str, set[str]] = defaultdict(set)
+    for entrant, name in bots:
+        calls[entrant].add(entrant)
+        calls[name].add(entrant)
+    return calls
 
 
 def bots_called(

@@ -32,6 +32,7 @@ from arena.model import (
     SourceEvent,
     UserError,
     bots_called,
+    calls_of,
     canonical,
     is_called,
     pairing_id,
@@ -154,10 +155,9 @@ def excluded_entrants(
     without: Collection[str] = (),
 ) -> frozenset[str]:
     """The ids of bots that are not rated, from names, ids and patterns of those of any event."""
-    calls: dict[str, set[str]] = defaultdict(set)
-    called = [(name, each.id) for each in field for name in (each.id, each.name)]
-    for name, entrant in itertools.chain(called, *(other.items() for other in aliases)):
-        calls[name].add(entrant)
+    calls = calls_of((each.id, each.name) for each in field)
+    for name, entrant in itertools.chain(*(other.items() for other in aliases)):
+        calls.setdefault(name, set()).add(entrant)
     every = {entrant.id for entrant in field}
     kept = (bots_called(calls, only, "--only") or every) - bots_called(calls, without, "--without")
     if len(kept) < 2:

@@ -60,6 +60,15 @@ class PublishOptions(Frozen, frozen=True, kw_only=True):
     jobs: int | None = None  # processes; None: one a core
 
 
+class BotAlias(NamedTuple):
+    """Who is who on an anonymous site; never part of it."""
+
+    bot: str  # name@version
+    author: str
+    alias: str
+    author_alias: str
+
+
 class PublishedSummary(NamedTuple):
     folder: Path
     slug: str
@@ -67,6 +76,7 @@ class PublishedSummary(NamedTuple):
     replays: int
     missing: tuple[str, ...]
     why: str  # why there is no table, or no complete one; empty: there is
+    aliases: tuple[BotAlias, ...]  # of its bots, by their ids; none where names are published
 
 
 Progress = Callable[[Path, int, int], None]
@@ -102,7 +112,8 @@ def update_site(
                 entry = _event(target, index, source, options, clearing, progress)
                 index = state.add_event(index, entry)
                 counts = entry.matches, entry.replays, entry.missing, source.why
-                summaries.append(PublishedSummary(source.folder, entry.slug, *counts))
+                known = tuple(_aliases(source, clearing))
+                summaries.append(PublishedSummary(source.folder, entry.slug, *counts, known))
             _common(target, index)
             target.write(state.FILE, state.encode_index(index))  # last of all
         except OSError as error:
@@ -121,6 +132,14 @@ def _read(folders: Sequence[Path], options: PublishOptions) -> list[SiteSource]:
         if known is not source and known.folder.resolve() != source.folder.resolve():
             raise UserError(f"{known.folder} and {folder} are the same event: name one of them")
     return list(found.values())
+
+
+def _aliases(source: SiteSource, clearing: Clearance) -> Iterator[BotAlias]:
+    events = [source.event, *(part.event for part in source.parts)] if clearing.anonymous else []
+    known = {each.id: each for event in events for each in event.entrants}
+    for _, each in sorted(known.items()):
+        hidden = clearing.entrant(each)
+        yield BotAlias(each.id, each.author, hidden.id, hidden.author)
 
 
 def _cleared(

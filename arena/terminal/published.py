@@ -1,12 +1,15 @@
 """Print the progress and the outcome of `arena publish`."""
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+import click
+
+from arena.reports.escape import plain
 from arena.site.publish import PublishedSummary
 from arena.site.words import english
-from arena.terminal.screen import say
+from arena.terminal.screen import echo_json, say
 
 _EACH = 1_000
 
@@ -19,6 +22,16 @@ def outcome_lines(outcome: PublishedSummary) -> Iterator[str]:
     for key in outcome.missing:
         yield f"{outcome.folder}: {english(key)}"
     yield from outcome.why.splitlines()
+
+
+def print_aliases(outcomes: Iterable[PublishedSummary], *, as_json: bool) -> None:
+    """Each bot once: an alias is the same in all events of a site."""
+    for each in sorted({alias for outcome in outcomes for alias in outcome.aliases}):
+        if as_json:
+            echo_json(each._asdict())
+        else:
+            author = f"  {each.author_alias} = {plain(each.author)}" if each.author else ""
+            click.echo(f"{each.alias} = {plain(each.bot)}{author}")
 
 
 class PublishProgress:

@@ -12,7 +12,7 @@ from arena import registry
 from arena.api.results import EventResults, open_results
 from arena.event.search import ANY, Search, SearchResult, no_matches, seat_of
 from arena.luck import evaluator_name
-from arena.model import Event, FaultKind, MatchRecord, UserError
+from arena.model import Event, FaultKind, MatchRecord, UserError, bots_called, calls_of
 from arena.reports.escape import json_line, plain, shell
 from arena.reports.faults import fault_lines, feed_command, whole_fault
 from arena.terminal.match_text import MatchText, listing, moment_of
@@ -166,12 +166,16 @@ def _export(data: bytes, where: str) -> None:
         raise UserError(f"{path}: can't write there: {error.strerror}") from None
 
 
-def show_faults(results: EventResults, *, as_json: bool) -> None:
-    """`arena log --faults`: a line or a JSON object each."""
+def show_faults(results: EventResults, bot: str | None, *, as_json: bool) -> None:
+    """`arena log --faults`: a line or a JSON object each. `bot`: whose, by name, id or pattern."""
     folder, limits = str(results.folder), results.settings.limits
+    calls = calls_of((each.id, each.name) for each in results.entrants)
+    wanted = bots_called(calls, [bot or "*"], "--bot")
     found = False
-    for record in results.matches(everything=True):
-        found = found or bool(record.faults)
+    for whole in results.matches(everything=True):
+        own = tuple(fault for fault in whole.faults if whole.seats[fault.seat] in wanted)
+        record = msgspec.structs.replace(whole, faults=own)
+        found = found or bool(own)
         if not as_json:
             show(fault_lines(record, folder, limits))
             continue
@@ -184,4 +188,4 @@ def show_faults(results: EventResults, *, as_json: bool) -> None:
             }
             echo_json(line)
     if not found:
-        say(f"no faults in {folder}")
+        say(f"no faults{f' of {bot}' if bot else ''} in {folder}")

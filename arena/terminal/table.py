@@ -1,7 +1,6 @@
 """Print a ranked table: all of it to a file or a pipe, on a screen with a footer of two lines."""
 
 import sys
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
@@ -9,7 +8,7 @@ import click
 import msgspec
 
 from arena.event.epochs import epochs_of
-from arena.model import Table, Withdrawal, bots_called
+from arena.model import Table, Withdrawal, bots_called, calls_of
 from arena.registry import render
 from arena.reports.columns import share
 from arena.reports.escape import plain
@@ -39,10 +38,8 @@ def part_of(table: Table, *, top: int | None, bots: Sequence[str]) -> Table:
     absent = () if top else table.event.not_run
     rows = table.rows
     if bots:
-        calls: dict[str, set[str]] = defaultdict(set)
-        for bot in (*(row.entrant for row in rows), *(out.name for out in table.event.not_run)):
-            for name in (bot, bot.rpartition("@")[0] or bot):
-                calls[name].add(bot)
+        ids = (*(row.entrant for row in rows), *(out.name for out in table.event.not_run))
+        calls = calls_of((each, each.rpartition("@")[0] or each) for each in ids)
         wanted = bots_called(calls, bots, "--bot")
         rows = tuple(row for row in rows if row.entrant in wanted)
         absent = tuple(out for out in table.event.not_run if out.name in wanted)

@@ -70,6 +70,15 @@ def test_the_command_in_the_log_reproduces_the_fault(arena, environment, faults,
         assert "my own mistake" in done.stderr
 
 
+def test_the_faults_of_some_bots_alone(arena, faults):
+    """By a pattern; one that fits no bot is refused."""
+    for flags, of in (((), {*FAULTS}), (("--bot", "cra*"), {"crash"})):
+        shown = arena("log", faults["folder"], "--faults", *flags).stdout.splitlines()
+        assert of == {line.partition("@")[0] for line in shown if line[0] != " "}
+    refused = arena("log", faults["folder"], "--faults", "--bot", "zed*", code=2).stderr
+    assert "--bot zed*: no bot is called so" in refused
+
+
 def test_a_fault_as_json_has_the_command_too(arena, faults):
     """A line a fault, with everything that the record has of it."""
     told = arena("log", faults["folder"], "--faults", "--json").stdout

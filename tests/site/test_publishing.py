@@ -130,6 +130,23 @@ def test_a_part_of_the_bots(tmp_path, published, event):
     assert "without some bots" in text_of(hidden)
 
 
+def test_who_is_who_is_printed_for_the_publisher_alone(tmp_path, published, event):
+    """As text or JSON; each alias is one of the site, which has no name."""
+    site, words = tmp_path / "site", ("--anonymous", "--print-aliases")
+    for flags in (("--print-aliases",), ("--anonymous", "--json")):
+        assert "goes with" in refused(event, "--to", site, *flags)
+    lines = published(event, "--to", site, *words).stdout.splitlines()
+    known = [
+        json.loads(x) for x in published(event, "--to", site, *words, "--json").stdout.splitlines()
+    ]
+    assert {"ann@1", "bob@1"} < {each["bot"] for each in known}
+    ids = {bot["id"] for bot in index_of(site)["events"][0]["bots"]}
+    assert ids == {each["alias"] for each in known} == {line.split(" = ")[0] for line in lines}
+    assert any("\u202e" in each["author"] for each in known)
+    assert not any("\u202e" in line for line in lines)
+    assert published(event, "--to", tmp_path / "named").stdout.endswith("index.html\n")
+
+
 def test_a_bot_is_known_across_events(tmp_path, published, play_event):
     """By its name; and the same content under another name is told."""
     same = "b" * 64
