@@ -9,6 +9,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from msgspec.structs import replace
+
 from arena.event.options import RunOptions
 from arena.event.workshop import Workshop
 from arena.executors import Executor
@@ -51,7 +53,8 @@ def venue(
     where, room, notify = options.cluster, workshop.room, workshop.notify
     if where is None:
         workers = workers_of(options.jobs, room, notify)
-        local = LocalExecutor(config, jobs=workers, pin=options.pin)
+        here = replace(config, probe=workshop.backend.probe())
+        local = LocalExecutor(here, jobs=workers, pin=options.pin)
         yield Venue(local, played_here(event, workshop.backend))
         return
 

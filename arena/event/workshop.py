@@ -4,7 +4,7 @@ The problems of all bots are raised together, as one UserError or StartError.
 """
 
 import os
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from difflib import get_close_matches
 from functools import cached_property
@@ -44,6 +44,7 @@ from arena.sandbox.host_problems import OTHER, of_backend
 from arena.sandbox.visible import public_folder_of
 from arena.scaffolds import is_example
 
+ALONE_S = 0.15  # a few quick bots are started sooner by one spawner than another takes to start
 QUIET_S = 2.0  # what takes longer than this is worth a line
 WIDTH = 68  # of advice in an error, so that with its margin it fits 80 columns
 SKIP = "mend what can't take part, or go on without: --skip-broken"
@@ -252,11 +253,16 @@ class Workshop:
         self, context: MatchContext, untried: Sequence[str]
     ) -> dict[str, FailedStart]:
         broken: dict[str, FailedStart] = {}
-        entrants = iter(untried)
+        entrants = deque(untried)
 
-        async def work() -> None:
+        async def work(number: int) -> None:
+            if number:
+                await trio.sleep(ALONE_S)
+            if not entrants:
+                return
             async with open_pipes() as table:
-                for entrant in entrants:
+                while entrants:
+                    entrant = entrants.popleft()
                     if failed := await try_start(table, context, entrant):
                         broken[entrant] = failed
 
@@ -267,8 +273,8 @@ class Workshop:
         async with trio.open_nursery() as outer:
             outer.start_soon(announce)
             async with trio.open_nursery() as nursery:
-                for _ in range(min(fair_jobs(), self.room * self._seats, len(untried))):
-                    nursery.start_soon(work)
+                for number in range(min(fair_jobs(), self.room * self._seats, len(untried))):
+                    nursery.start_soon(work, number)
             outer.cancel_scope.cancel()
         return broken
 

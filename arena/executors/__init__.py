@@ -23,6 +23,7 @@ import trio
 
 from arena.engine.match import FinishedMatch
 from arena.model import Block, Bot, Series, Settings
+from arena.sandbox import Probe
 
 
 class WorkerConfig(msgspec.Struct, frozen=True, kw_only=True):
@@ -30,6 +31,7 @@ class WorkerConfig(msgspec.Struct, frozen=True, kw_only=True):
     secret: str  # the key of the deals, the beacon mixed in; hex
     bots: tuple[Bot, ...]
     sandbox: str
+    probe: Probe | None = None  # what the parent has found about it on this machine
     core: int | None = None  # the core that the worker and its bots are to stay on
 
 

@@ -47,12 +47,15 @@ async def serve(input_pipe: int, output_pipe: int) -> None:
         if config.core is not None:
             # Before the spawner starts, so that the bots inherit the core.
             os.sched_setaffinity(0, {config.core})
+        backend = registry.backend(config.sandbox)
+        if config.probe is not None:
+            backend.take_over(config.probe)
         context = MatchContext(
             settings=config.settings,
             game=registry.game(config.settings.game),
             deals=Deals(bytes.fromhex(config.secret)),
             bots={bot.entrant.id: bot for bot in config.bots},
-            backend=registry.backend(config.sandbox),
+            backend=backend,
         )
         out = _Output(output_pipe)
         nursery.start_soon(out.write_in_time)

@@ -99,6 +99,7 @@ class Probe(msgspec.Struct, frozen=True, kw_only=True):
     name: str
     works: bool
     detail: str  # if it works, what and which version; if not, the reason and the fix. One line.
+    program: str = ""  # the path of the program that confines, if there is one
     tool: str = ""  # which file confines bots, and its SHA-256, if that isn't the system's own
     memory: str = ""  # what limits a tree's memory: "cgroup v2", "cgroup v1" or "watchdog"
     kept: tuple[str, ...] = ()  # which of guarantees.GUARANTEES hold
@@ -114,6 +115,9 @@ class Backend(Protocol):
 
     def probe(self) -> Probe:
         """Start a confined program, the canary, and check that it is confined."""
+
+    def take_over(self, found: Probe) -> None:
+        """Rely on a probe that another process of this machine has made, instead of the canary."""
 
     def plan(self, launch: Launch) -> SpawnPlan:
         """How the spawner starts the program. HostError: the backend doesn't work here."""

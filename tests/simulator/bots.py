@@ -139,6 +139,9 @@ class Sandbox:
     def probe(self) -> Probe:
         return Probe(name=self.name, works=not self._trouble, detail=self._trouble or "simulated")
 
+    def take_over(self, _: Probe) -> None:
+        pass
+
 
 BROKEN = {
     "unknown wheel": {"bwrap": f"bwrap: {wheel.UNKNOWN} program"},
