@@ -60,7 +60,7 @@ def test_a_finished_event_is_true_and_readable(name, frozen, told, tmp_path):
         assert bots <= {row["entrant"] for row in rated["rows"]}
     assert told("replay", folder, "--all")
     assert told("replay", folder, expected["match"], "--print")
-    told("publish", folder, "--to", tmp_path / "site")
+    told("publish", folder, "--to", tmp_path / "site", "--regret", 3)
     assert (tmp_path / "site" / "index.html").exists()
     assert before == contents(folder)
 

@@ -302,21 +302,21 @@ def test_a_report_adds_up_whatever_the_order_of_matches():
     """Strokes = luck + regret - others' + rest, in the mean over matches; phases and mistakes."""
     told = {}
     records = []
-    for deal in range(3):
+    for deal in range(2):
         for rotation in range(3):
             choose = sensible("play-nine") if rotation else lots
             record, told = played(
-                "play-nine", 3, deal=deal, rotation=rotation, choose=choose, turn_cap=5
+                "play-nine", 3, deal=deal, rotation=rotation, choose=choose, turn_cap=4
             )
             records.append(record)
     found = report(records, 20, **told)
-    assert (found.judge, found.matches, found.of) == (PINNED["play-nine"], 9, 20)
+    assert (found.judge, found.matches, found.of) == (PINNED["play-nine"], 6, 20)
     assert report(reversed(records), 20, **told) == found
     assert [each.regret for each in found.bots] == sorted(
         (each.regret for each in found.bots), reverse=True
     )
     for each in found.bots:
-        assert each.matches == 9
+        assert each.matches == 6
         whole = each.luck + each.regret - each.others + each.rest
         assert whole == pytest.approx(each.strokes)
         assert sum(each.phases.values()) == pytest.approx(each.regret)

@@ -48,9 +48,11 @@ def told(kind=FaultKind.ILLEGAL):
 
 @pytest.fixture(scope="session")
 def published():
-    """`arena publish`, which has to succeed."""
+    """`arena publish`, which has to succeed. Regrets take longer than all else: few are enough."""
 
     def run(*words):
+        if "--regret" not in words:
+            words += ("--regret", 2)
         done = CliRunner().invoke(commands, ["publish", *map(str, words)])
         assert done.exit_code == 0, (done.output, done.exception)
         return done
@@ -86,7 +88,8 @@ def crowd(tmp_path_factory, play_event):
 def site(tmp_path_factory, published, event, crowd):
     """Both events in a site."""
     path = tmp_path_factory.mktemp("site") / "site"
-    published(event, crowd, "--to", path, "--title", "Ladder <&> `x`", "--jobs", 1)
+    title = ("--title", "Ladder <&> `x`")
+    published(event, crowd, "--to", path, *title, "--regret", 50, "--jobs", 1)
     return path
 
 

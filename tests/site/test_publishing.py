@@ -100,10 +100,11 @@ def test_wrong_paths_and_flags_are_one_line(tmp_path, event):
 def test_published_again_it_is_the_same_and_others_stay(tmp_path, published, event, crowd):
     """The same bytes; a second event comes beside the first, and the first page knows both."""
     site = tmp_path / "site"
-    published(event, "--to", site, "--name", "Friday", "--jobs", 1)
+    regret = ("--regret", 5)
+    published(event, "--to", site, "--name", "Friday", *regret, "--jobs", 1)
     first = contents(site)
     segment = next(site.rglob("s0.js")).stat().st_ino
-    published(event, "--to", site)
+    published(event, "--to", site, *regret)
     assert contents(site) == first
     assert next(site.rglob("s0.js")).stat().st_ino == segment  # not made again
     published(crowd, "--to", site)
@@ -211,7 +212,7 @@ def test_processes_change_nothing(tmp_path, published, play_event, monkeypatch):
     monkeypatch.setattr(match_files, "ALONE", 0)
     event = play_event(tmp_path / "event", ("ann@1", "bob@1", "cat@1"), deals=8)
     for jobs in (1, 2):
-        published(event, "--to", tmp_path / f"site{jobs}", "--jobs", jobs)
+        published(event, "--to", tmp_path / f"site{jobs}", "--regret", 3, "--jobs", jobs)
     one, two = contents(tmp_path / "site1"), contents(tmp_path / "site2")
     differ = {name for name in one if one[name] != two[name]}
     assert sum(name.endswith("s1.js") for name in one) == 1
@@ -270,7 +271,8 @@ def test_an_anonymous_site_names_nobody(tmp_path, published, class_event):
     event = class_event("one")
     held = read_event(event)
     key = tmp_path / "aliases.key"
-    published(event, "--to", tmp_path / "site", "--anonymous", "--alias-key", key)
+    flags = ("--anonymous", "--alias-key", key, "--regret", 50)
+    published(event, "--to", tmp_path / "site", *flags)
     ids = [entrant.id for entrant in held.entrants]
     private = [held.secret, *ids, "jb1", "Zampel"]
     for entrant in held.entrants:

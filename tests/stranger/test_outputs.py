@@ -110,7 +110,9 @@ def test_a_site_shows_it_and_nothing_else(forger, harmless, hostile, plain):
     def files(site, text):
         forged_event(forger, text)
         forged_faults(forger, text)
-        done = harmless("publish", forger.folder, "--to", site, "--with-stderr", "--with-host")
+        done = harmless(
+            "publish", forger.folder, "--to", site, "--with-stderr", "--with-host", "--regret", 2
+        )
         assert done.exit_code == 0, done.output
         found = {path.relative_to(site): path for path in site.rglob("*") if path.is_file()}
         return {name: path.read_text("utf-8") for name, path in sorted(found.items())}
