@@ -4,10 +4,16 @@ import shutil
 import sys
 
 import pytest
+import unfair
 from msgspec.structs import replace
 from unfair import FAIR, FORGERIES, PLANTS, PROGRAMS, judged, main, played
 
 from arena.audit.report import AuditPart
+
+
+@pytest.fixture(autouse=True)
+def _commands_are_forks(monkeypatch, warm):
+    monkeypatch.setattr(unfair, "arena", lambda *words: warm(*words, cwd=unfair.ROOT))
 
 
 @pytest.fixture(scope="module")

@@ -1,7 +1,8 @@
 """Tuning a bot from the command line, with processes."""
 
 import json
-import sys
+import shutil
+from pathlib import Path
 
 import pytest
 
@@ -13,12 +14,13 @@ from arena.store import canonical_line, read_event, read_records
 
 pytestmark = pytest.mark.process
 
-TOML = f"""
+LIGHT_JSON = Path(__file__).parents[1] / "check" / "light_json.py"
+TOML = """
 name = "knocker"
 version = "1"
-run = ["{sys.executable}", "-S", "bot.py"]
+run = ["python3", "-S", "bot.py"]
 [tune]
-knock = {{ default = 5, min = 1, max = 6 }}
+knock = { default = 5, min = 1, max = 6 }
 """
 
 # To knock early is best among these; nothing else is decided.
@@ -46,7 +48,21 @@ def knocker(tmp_path):
     folder.mkdir()
     (folder / "bot.toml").write_text(TOML)
     (folder / "bot.py").write_text(BOT)
+    shutil.copy(LIGHT_JSON, folder / "json.py")
     return folder
+
+
+@pytest.fixture
+def tuned(arena, knocker, once, tmp_path):
+    """A tuning, played once for all tests: what it printed; `copy` copies its folder."""
+
+    def play():
+        out = tmp_path / "tuned"
+        words = ["tune", knocker, *BRIEF, "--seed", "3", "--effect", "20", "--out", out]
+        done = arena(*words, code=6)
+        return {"out": str(out), "knocker": str(knocker), "said": [done.stdout, done.stderr]}
+
+    return once("tuned", play)
 
 
 def logs(folder):
@@ -64,15 +80,14 @@ def cut_short(place):
     (place / "table.txt").unlink()
 
 
-def test_a_tuning_ends_with_a_comparison(arena, knocker, tmp_path):
+def test_a_tuning_ends_with_a_comparison(arena, tuned, tmp_path):
     """Stages, then a comparison whose verdict is the exit code; the setting, and how flat it is.
     Every event is verified; another start in tuning.json would have had other settings.
     """
-    out = tmp_path / "out"
-    words = ["tune", knocker, *BRIEF, "--seed", "3", "--effect", "20", "--out", out]
-    done = arena(*words, code=6)
-    assert "stage-02 of 2" in done.stderr
-    lines = done.stdout.splitlines()
+    out, knocker = shutil.copytree(tuned["out"], tmp_path / "out"), tuned["knocker"]
+    printed, told = tuned["said"]
+    assert "stage-02 of 2" in told
+    lines = printed.splitlines()
     (head,) = (number for number, line in enumerate(lines) if line.startswith("parameter"))
     assert lines[head].split()[:4] == ["parameter", "was", "best", "likely"]
     assert lines[head + 1].split()[:2] == ["knock", "5"]
@@ -91,7 +106,10 @@ def test_a_tuning_ends_with_a_comparison(arena, knocker, tmp_path):
     assert lines[-1] == f"the setting: {knocker}:knock={found['setting']['knock']}"
     assert "a tuning; name one of its events" in arena("table", out, code=2).stderr
 
-    assert "holds a tuning; go on with it: arena resume" in arena(*words, code=2).stderr
+    assert (
+        "holds a tuning; go on with it: arena resume"
+        in arena("tune", knocker, "--out", out, code=2).stderr
+    )
     cut_short(stages[0])
     log = stages[1] / "matches.jsonl"
     before, lines = logs(out), log.read_bytes()
@@ -132,22 +150,30 @@ class _Stops(Progress):
         self.resume = outcome.resume
 
 
-def test_a_stopped_tuning_goes_on_as_if_it_had_not_been(arena, knocker, tmp_path):
+@pytest.mark.long("tunings that are stopped")
+def test_a_stopped_tuning_goes_on_as_if_it_had_not_been(knocker, tuned, tmp_path):
     """The command names the tuning; what follows is what would have followed."""
-    search = library.TuneOptions(budget=144, stages=2)
+    search = library.TuneOptions(budget=160, stages=2)
     event = library.EventOptions(game="four-card-golf", seed="3")
     trial = library.TrialOptions(effect=20.0)
-    options = library.RunOptions(sandbox="none")
-    given = {"search": search, "event": event, "trial": trial, "options": options}
+    options = library.RunOptions(sandbox="none", jobs=1)
     progress = _Stops()
-    cut = library.tune(knocker, tmp_path / "cut", **given, progress=progress)
+    cut = library.tune(
+        knocker,
+        tmp_path / "cut",
+        search=search,
+        event=event,
+        trial=trial,
+        options=options,
+        progress=progress,
+    )
     assert (cut.new, cut.outcome.complete) == (None, False)
     assert progress.resume == f"arena resume {tmp_path / 'cut'} --sandbox none"
     assert len(library.tuning_events(tmp_path / "cut")) == 2
     ended = library.resume_tuning(tmp_path / "cut", options=options)
-    whole = library.tune(knocker, tmp_path / "whole", **given)
-    assert (ended.new, ended.optima, ended.matches) == (whole.new, whole.optima, whole.matches)
-    assert logs(tmp_path / "cut") == logs(tmp_path / "whole")
+    found = f":knock={ended.new.setting['knock']}"
+    assert tuned["said"][0].endswith(f"the setting: {tuned['knocker']}{found}\n")
+    assert logs(tmp_path / "cut") == logs(Path(tuned["out"]))
 
 
 def test_a_panel_meets_every_setting(knocker, bot, tmp_path):
