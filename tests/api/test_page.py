@@ -11,7 +11,7 @@ REPOSITORY = Path(__file__).parents[2]
 PAGE = REPOSITORY / "docs" / "python.md"
 
 # Workers, of which the examples start dozens, are forks of the script that has loaded the package;
-# on one core there is one at a time.
+# on one core there is one at a time. Twins are compared with few recipes.
 SCRIPT = """
 import importlib.util, os, runpy, sys
 os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
@@ -20,6 +20,7 @@ warm = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(warm)
 warm.load()
 warm.processes.start, warm.processes.run = warm.start, warm.run
+sys.modules["arena.api.twins"].EXAMPLES = ("greedy",)
 runpy.run_path("page.py", run_name="__main__")
 """
 

@@ -59,14 +59,17 @@ def bot(folder, how, source=BOT, **files):
 
 @pytest.mark.long("bots that say nothing", quick=("brisk",))
 @pytest.mark.parametrize(
-    "names",
-    [("steady", "lean", "lot", "illegal", "crash"), ("hang", "mute")],
+    ("names", "limits"),
+    [
+        (("steady", "lean", "lot", "illegal", "crash"), Limits(move_ms=10_000, start_ms=20_000)),
+        (("hang", "mute"), Limits(move_ms=2_000, start_ms=4_000)),
+    ],
     ids=["brisk", "silent"],
 )
-def test_every_question_has_an_answer_or_none(names, tmp_path, play_event, monkeypatch):
+def test_every_question_has_an_answer_or_none(names, limits, tmp_path, play_event, monkeypatch):
     """Of a bot that fails the rest of a match is empty; it is given up after some failures."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    folder = play_event(tmp_path / "event", turn_cap=3, limits=Limits(move_ms=400, start_ms=900))
+    folder = play_event(tmp_path / "event", turn_cap=3, limits=limits)
     event, notes = read_event(folder), []
     courses = choose_courses(folder, event, notes.append)
     assert 2 == len(courses)
@@ -164,10 +167,29 @@ def students(tmp_path_factory):
 
 
 @pytest.mark.long("twins among real programs")
-def test_a_reworded_copy_is_listed_with_its_evidence(arena, students, tmp_path):
+def test_a_reworded_copy_is_listed_with_its_evidence(
+    arena, environment, students, tmp_path, monkeypatch
+):
     """And nobody else; each moment's command works, and the text says what it can't tell."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("arena.api.twins.EXAMPLES", ("beginner",))
+    answers = {}
+
+    def ask_once(bots, terms, jobs):
+        new = {bot.entrant.hash: bot for bot in bots if bot.entrant.hash not in answers}
+        answers.update(zip(new, poll_bots(list(new.values()), terms, jobs), strict=True))
+        return [answers[bot.entrant.hash] for bot in bots]
+
+    monkeypatch.setattr("arena.api.twins.poll_bots", ask_once)
+
+    def twins(*flags):
+        words = ["twins", "out", "--sandbox", "none", "--max-time", "10m", *map(str, flags)]
+        done = CliRunner(env=environment).invoke(commands, words)
+        assert not done.exit_code, done.output
+        return done.stdout
+
     arena("run", *students, "--deals", 1, "--seed", "a", "--out", "out")
-    found = json.loads(arena("twins", "out", "--sandbox", "none", "--json").stdout)
+    found = json.loads(twins("--json"))
     [pair] = found["pairs"]
     assert ["ann@1", "bob@1"] == pair["bots"]
     assert pair["same"] > 0.9 * pair["telling"] > 2 * pair["expected"]
@@ -175,7 +197,7 @@ def test_a_reworded_copy_is_listed_with_its_evidence(arena, students, tmp_path):
     assert {1.0} == {each["as_recorded"] for each in found["bots"]}
     dan = found["bots"][3]
     assert ("arena's scaffold", True) == (dan["recipe"], dan["near"])
-    text = arena("twins", "out", "--sandbox", "none").stdout
+    text = twins()
     assert "ann@1 + bob@1" in text
     assert "These bots play a recipe, or nearly: dan@1 (arena's scaffold" in text
     assert "evidence, not a verdict" in text
@@ -186,5 +208,4 @@ def test_a_reworded_copy_is_listed_with_its_evidence(arena, students, tmp_path):
     arena("replay", "out", *where, "--print")
     starter = tmp_path / "starter"
     shutil.copytree(students[0], starter)
-    known = arena("twins", "out", "--sandbox", "none", "--json", "--recipe", starter)
-    assert [] == json.loads(known.stdout)["pairs"]
+    assert [] == json.loads(twins("--json", "--recipe", starter))["pairs"]
