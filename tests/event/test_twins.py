@@ -177,7 +177,8 @@ def test_a_reworded_copy_is_listed_with_its_evidence(
 
     def ask_once(bots, terms, jobs):
         new = {bot.entrant.hash: bot for bot in bots if bot.entrant.hash not in answers}
-        answers.update(zip(new, poll_bots(list(new.values()), terms, jobs), strict=True))
+        given = poll_bots(list(new.values()), terms, jobs) if new else ()
+        answers.update(zip(new, given, strict=True))
         return [answers[bot.entrant.hash] for bot in bots]
 
     monkeypatch.setattr("arena.api.twins.poll_bots", ask_once)
