@@ -64,10 +64,7 @@ class ParameterSearch:
     def add(self, stage: Stage) -> None:
         """Take in the next stage that is over, and move the centre."""
         self._before.append(stage)
-        surface = self._surface()
-        box = self._box()
-        found = [each.highest(self._centre, *box) for each in self._samples(surface, _MOVES)]
-        self._centre = tuple(math.fsum(places) / _MOVES for places in zip(*found, strict=True))
+        self._centre = self._highest()
 
     def next_settings(self) -> list[Setting]:
         """The settings of the next stage."""
@@ -109,6 +106,11 @@ class ParameterSearch:
                 )
             )
         return optima
+
+    def _highest(self) -> Point:
+        surface, box = self._surface(), self._box()
+        found = [each.highest(self._centre, *box) for each in self._samples(surface, _MOVES)]
+        return tuple(math.fsum(places) / _MOVES for places in zip(*found, strict=True))
 
     def _surface(self) -> Surface:
         points = {

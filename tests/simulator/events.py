@@ -54,6 +54,9 @@ PLANS = {
     },
     "unseeded": {"bots": 4, "deals": 6, "series": 3, "seed": None},
     "few tables": {"bots": 5, "deals": 4, "series": 4, "seats": 3, "tables": 5},
+    "many pairs": {"bots": 5, "deals": 140, "series": 25},
+    "many tables": {"bots": 5, "deals": 60, "series": 25, "seats": 3},
+    "long race": {"bots": 4, "deals": 50, "series": 25, "until_resolved": True, "budget": 2_400},
     **{name: {"bots": 4, "tuned": tuned} for name, tuned in tunings.PLANS.items()},
 }
 KINDS = {
@@ -70,6 +73,14 @@ LATER_KINDS = {
 }
 """Kinds and plans that came later: every fifth seed plays one of these."""
 SHARE_LATER = 5
+LARGE_KINDS = {
+    "plain": ("many pairs", "many tables", "long race"),
+    "shards": ("many pairs",),
+    "epoch": ("many pairs",),
+}
+"""Events of some two thousand matches: one in 20 of the later seeds plays one of these."""
+SHARE_LARGE, _LARGE, FIRST_LARGE = 20, 7, 1_000
+"""No seed of a planted defect is among these, nor any that quick tests play."""
 PLACES = (f"tcp://{ADDRESS}", ADDRESS, "file", f"tls://{ADDRESS}", "local:2")
 """Where a cluster is: an address, a scheduler's file, or this machine."""
 
@@ -82,6 +93,10 @@ class Scenario:
     rule, played by this one; a bot is added), or tuning (a bot's parameters, in several events)."""
     plan: str
     cluster: bool = False
+
+    @property
+    def large(self) -> bool:
+        return self.plan in LARGE_KINDS.get(self.kind, ())
 
     def __str__(self) -> str:
         return f"{self.kind}, {self.plan}, {'on a cluster' if self.cluster else 'here'}"
@@ -96,10 +111,12 @@ def _scenarios(kinds) -> tuple[Scenario, ...]:
     )
 
 
-SCENARIOS, LATER = _scenarios(KINDS), _scenarios(LATER_KINDS)
+SCENARIOS, LATER, LARGE = map(_scenarios, (KINDS, LATER_KINDS, LARGE_KINDS))
 
 
 def scenario(number: int) -> Scenario:
+    if number >= FIRST_LARGE and number % SHARE_LARGE == _LARGE:
+        return LARGE[number // SHARE_LARGE % len(LARGE)]
     turn, later = divmod(number, SHARE_LATER)
     if later == SHARE_LATER - 1:
         return LATER[turn % len(LATER)]
@@ -320,7 +337,7 @@ class Played:
             found = world.live(command)
             world.restore()
             trouble = world.faults.trouble - trouble
-            self._repair = isinstance(found, DamagedError)
+            self._repair = isinstance(found, UserError) and "resume --repair" in str(found)
             if isinstance(found, Outcome):
                 if found.complete:
                     return True

@@ -111,23 +111,28 @@ HARMLESS = {"look", "intrude", "wrong", "asks"}
 """What is no trouble: no command may fail by it."""
 # A person gives up when an event has been struck so often; so does nobody here.
 MOST = 9
+# In a large event more strikes, and later, at the places that are counted with its matches.
+MANY, LATER = (4, 6, MOST, 12, 16), 10
+_GROWS = {"tick", "disk", "sync", "write", "match", "line", "task"}
 
 
-def draw(seed: int, *, cluster: bool) -> tuple[Fault, ...]:
+def draw(seed: int, *, cluster: bool, large: bool = False) -> tuple[Fault, ...]:
     """The faults of a seed."""
     random_ = random.Random(f"faults {seed}")
     kinds = [*EVERYWHERE, *(CLUSTER if cluster else LOCAL)]
-    drawn = _drawn(random_, kinds, random_.choice((1, 2, 2, 3, 4, 6, MOST)))
+    number = random_.choice(MANY if large else (1, 2, 2, 3, 4, 6, MOST))
+    drawn = _drawn(random_, kinds, number, large=large)
     people = random.Random(f"people {seed}")
-    met = _drawn(people, PEOPLE, people.choice((0, 1, 2, 4)))
+    met = _drawn(people, PEOPLE, people.choice((0, 1, 2, 4)), large=large)
     return (*drawn, *met, *_drawn(people, AFTERWARDS, people.choice((0, 1, 2))))
 
 
-def _drawn(random_, kinds, number: int) -> list[Fault]:
+def _drawn(random_, kinds, number: int, *, large: bool = False) -> list[Fault]:
     drawn = []
     for kind in random_.choices(kinds, [kind.weight for kind in kinds], k=number):
+        most = kind.most * LATER if large and _GROWS.issuperset(kind.places) else kind.most
         # As many early as late: half of what can go wrong is in the first and last operations.
-        at = int(math.exp(random_.uniform(0, math.log(kind.most + 1))))
+        at = int(math.exp(random_.uniform(0, math.log(most + 1))))
         drawn.append(Fault(kind.kind, random_.choice(kind.places), at, random_.choice(kind.hows)))
     return drawn
 

@@ -14,6 +14,7 @@ import msgspec
 from arena import reports
 from arena.formats import blocks
 from arena.ratings import evidence
+from arena.tuner.search import ParameterSearch
 
 MOST = 1_000
 """Answers of a function that are kept: a table's text and its key are 9 KB, so 9 MB at most."""
@@ -49,9 +50,18 @@ def _fit_key(entrants, pairs, *, wider, **options):
     return _encode((entrants, [*pairs.items()], [*wider.items()], options))
 
 
+def _search_key(search, *words):
+    state = (search._parameters, search._was, search._before, search._centre)
+    return _encode((state, search._seed, search._stages, words))
+
+
 FUNCTIONS = (
     (blocks.Dealing, "_block", _kept(blocks.Dealing._block, _block_key)),
     (evidence, "fit", _kept(evidence.fit, _fit_key)),
     (reports.TableReport, "file_text", _kept(reports.TableReport.file_text, _text_key)),
+    *(
+        (ParameterSearch, name, _kept(getattr(ParameterSearch, name), _search_key))
+        for name in ("_highest", "optima")
+    ),
 )
 """What takes the place of what: (where it is, its name, the function)."""

@@ -3,13 +3,15 @@
 import os
 import subprocess
 import sys
+from dataclasses import replace
+from itertools import count
 from pathlib import Path
 
 import pytest
 
 from arena.store import log_reader
 from tests.simulator.disk import WAYS
-from tests.simulator.events import LATER, SCENARIOS, Scenario, scenario
+from tests.simulator.events import FIRST_LARGE, LARGE, LATER, SCENARIOS, Scenario, scenario
 from tests.simulator.faults import AFTERWARDS, CLUSTER, EVERYWHERE, LOCAL, PEOPLE, Fault, draw
 from tests.simulator.shrink import shrink
 from tests.simulator.simulate import simulate
@@ -31,6 +33,15 @@ def test_seeds_by_the_rules_keep_every_promise(first):
     for seed in range(first, first + 6):
         run = simulate(seed, computed=True)
         assert not run.violations, str(run)
+
+
+@pytest.mark.long("events of thousands of matches under faults")
+@pytest.mark.parametrize("event", dict.fromkeys(replace(each, cluster=False) for each in LARGE))
+def test_large_events_keep_every_promise(event):
+    seed = next(seed for seed in count(FIRST_LARGE) if scenario(seed) == event)
+    run = simulate(seed)
+    assert run.matches > 1_500
+    assert not run.violations, str(run)
 
 
 def test_a_seed_repeats_exactly_in_every_process():
@@ -82,9 +93,11 @@ def _cut_at(operations, draws):
 
 
 def test_every_kind_of_event_and_of_fault_is_among_the_first_seeds():
-    every = (*SCENARIOS, *LATER)
-    assert {each.cluster for each in every} == {True, False}
-    assert {scenario(number) for number in range(1000)} == set(every)
+    every = {*SCENARIOS, *LATER}
+    assert {each.cluster for each in every} == {each.cluster for each in LARGE} == {True, False}
+    assert {scenario(number) for number in range(FIRST_LARGE)} == every
+    later = range(FIRST_LARGE, 2 * FIRST_LARGE)
+    assert {scenario(number) for number in later} == {*every, *LARGE}
     kinds = [
         {fault.kind for seed in range(1000) for fault in draw(seed, cluster=cluster)}
         for cluster in (False, True)
