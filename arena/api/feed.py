@@ -129,7 +129,7 @@ def _from_event(
             notify(f"note: {bot} is not {was}; its content differs")
         return found, roster
     found = BotMatches(folder, match, options.bot or bot, attempt, notify)
-    roster = restore([(found.entrant, "")], cache=cache)
+    roster = restore([(found.entrant, "")], cache=cache, folder=folder)
     if roster.problems:
         raise UserError(
             f"there is no path {bot}, and {found.entrant.id} as it was entered is no longer in the "

@@ -4,6 +4,8 @@
     packages/<key>/       from `arena fetch`, copied over a bot's files before its build
     starts/<key>/         empty: a bot has started here
 
+The time of an entry's folder is that of its last use, for `arena clean --older-than`.
+
 Invariant: an entry appears whole, by one rename, and is never changed afterwards; several arenas
 may fill and read the same cache at once. Entries that other users could have made are refused. A
 killed arena leaves folders with the temporary prefix, which the next one removes.
@@ -18,8 +20,9 @@ import pwd
 import re
 import stat
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
+from typing import NamedTuple
 
 from arena.bots.folder import open_path, os_errors, trusted_users
 from arena.bots.plain_text import printable
@@ -27,12 +30,13 @@ from arena.bots.trees import ShapeError, measure, remove
 from arena.exhaustion import NO_QUOTA, NO_SPACE, ran_out, ran_out_in
 from arena.model import UserError
 from arena.sandbox.temporary import locked_folder, sweep
+from arena.system import clock
 
 BOTS = "bots"
 BUILDS = "builds"
 PACKAGES = "packages"
 STARTS = "starts"
-_AREAS = (BOTS, BUILDS, PACKAGES, STARTS)
+AREAS = (BOTS, BUILDS, PACKAGES, STARTS)
 
 LITTLE = 256 << 10  # a disk with less room than this is full
 _FILES = 16  # or with fewer free files
@@ -87,8 +91,10 @@ def publish(made: Path, final: Path) -> None:
             raise
 
 
-def in_cache(entry: Path) -> bool:
-    """Whether an entry is there; UserError for one that another user has made, and may exchange."""
+def in_cache(entry: Path, *, used: bool = True) -> bool:
+    """Whether an entry is there; UserError for one that another user has made, and may exchange.
+    `used`: it is about to be.
+    """
     try:
         own = is_own(entry)
     except (FileNotFoundError, NotADirectoryError):
@@ -98,6 +104,9 @@ def in_cache(entry: Path) -> bool:
             f"{printable(entry)} was not made by arena: it is a link, belongs to another user, or "
             "others can write to it; remove it"
         )
+    if used:
+        with contextlib.suppress(OSError):  # another user's
+            os.utime(entry, ns=(entry.stat().st_atime_ns, int(clock.unix() * 1e9)))
     return True
 
 
@@ -115,7 +124,7 @@ def in_use(cache: Path) -> Iterator[Path]:
         _refuse_shared(cache)
         _close_listing(cache)
         lock = (cache / _LOCK).open("ab")
-    for area in _AREAS:
+    for area in AREAS:
         sweep(cache / area, _LOCKED)
     with lock:
         fcntl.flock(lock, fcntl.LOCK_SH)
@@ -124,7 +133,7 @@ def in_use(cache: Path) -> Iterator[Path]:
 
 def _refuse_shared(cache: Path) -> None:
     """UserError if other users can change the cache: an entry is trusted by its name alone."""
-    for place in (cache, *(cache / area for area in _AREAS)):
+    for place in (cache, *(cache / area for area in AREAS)):
         if os.path.lexists(place) and (why := write_risk(place)):
             raise UserError(
                 f"other users can change the cache {printable(cache)}: {printable(why)}; set "
@@ -139,7 +148,7 @@ def _mode() -> int:
 
 def _close_listing(cache: Path) -> None:
     """Take away the right of other users to list the cache, which older versions gave."""
-    for place in (cache, *(cache / area for area in _AREAS)):
+    for place in (cache, *(cache / area for area in AREAS)):
         with contextlib.suppress(FileNotFoundError, NotADirectoryError):
             info = place.lstat()
             wider = stat.S_IMODE(info.st_mode) & 0o777 & ~_mode()
@@ -147,10 +156,23 @@ def _close_listing(cache: Path) -> None:
                 place.chmod(stat.S_IMODE(info.st_mode) & ~wider)
 
 
-def clean_cache(cache: Path) -> tuple[int, int]:
-    """Remove all snapshots, builds and packages, and nothing else; how many files and bytes."""
+class AreaSize(NamedTuple):
+    """How much of an area of the cache is deleted, and how much stays."""
+
+    deleted: int = 0  # entries
+    size: int = 0  # bytes of their files
+    left: int = 0
+    left_size: int = 0
+
+
+def clean_cache(
+    cache: Path, *, unused_s: float = 0, kept: Collection[str] = (), dry_run: bool = False
+) -> Mapping[str, AreaSize]:
+    """Remove snapshots, builds and packages that haven't been used for so long, and nothing else.
+    `kept`: areas that stay. Results folders keep the bots of their events themselves.
+    """
     if not cache.is_dir():
-        return 0, 0
+        return {}
     _refuse_shared(cache)
     with (cache / _LOCK).open("ab") as lock:
         try:
@@ -160,28 +182,34 @@ def clean_cache(cache: Path) -> tuple[int, int]:
                 f"{printable(cache)} is in use by an event that is being played; "
                 "wait for it, or stop it with arena stop"
             ) from None
-        return _clean(cache)
+        before = clock.unix() - unused_s
+        return {
+            area: _clean(cache / area, 0 if area in kept else before, dry_run) for area in AREAS
+        }
 
 
-def _clean(cache: Path) -> tuple[int, int]:
-    files = size = 0
-    for area in _AREAS:
-        with contextlib.suppress(FileNotFoundError, NotADirectoryError):
-            for entry in sorted((cache / area).iterdir()):
-                if _ENTRY.fullmatch(entry.name) and is_own(entry):
-                    try:
-                        count, total = measure(entry)
-                    except (OSError, ShapeError):  # of a build that was killed
-                        count, total = 0, 0
-                    # Renamed first: half an entry must not pass for a whole one.
-                    gone = entry.with_name(f"{_TEMPORARY}gone-{entry.name}")
-                    with contextlib.suppress(OSError):
-                        entry = entry.rename(gone)  # noqa: PLW2901 - it is the same entry
-                    with contextlib.suppress(OSError):
-                        remove(entry)
-                    files += count
-                    size += total
-    return files, size
+def _clean(area: Path, before: float, dry_run: bool) -> AreaSize:  # noqa: FBT001
+    found = AreaSize()
+    with contextlib.suppress(FileNotFoundError, NotADirectoryError):
+        for entry in sorted(area.iterdir()):
+            if not (_ENTRY.fullmatch(entry.name) and is_own(entry)):
+                continue
+            try:
+                _, size = measure(entry)
+            except (OSError, ShapeError):  # of a build that was killed
+                size = 0
+            if entry.stat().st_mtime > before:
+                found = found._replace(left=found.left + 1, left_size=found.left_size + size)
+                continue
+            found = found._replace(deleted=found.deleted + 1, size=found.size + size)
+            if not dry_run:
+                # Renamed first: half an entry must not pass for a whole one.
+                gone = entry.with_name(f"{_TEMPORARY}gone-{entry.name}")
+                with contextlib.suppress(OSError):
+                    entry = entry.rename(gone)  # noqa: PLW2901 - it is the same entry
+                with contextlib.suppress(OSError):
+                    remove(entry)
+    return found
 
 
 def write_risk(path: Path) -> str:

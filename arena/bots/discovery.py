@@ -10,6 +10,7 @@ import os
 import re
 import stat
 import unicodedata
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from difflib import get_close_matches
@@ -21,10 +22,11 @@ from arena.bots import commands, locks, manifest
 from arena.bots.commands import CommandError
 from arena.bots.folder import Folder, FolderEntry, SnapshotError, open_folder, open_path
 from arena.bots.interpreters import Toolbox
+from arena.bots.kept import kept_copy
 from arena.bots.locks import LEFT_OUT
 from arena.bots.plain_text import BotError, did_you_mean, printable
 from arena.bots.roster import Candidate, Roster
-from arena.bots.snapshot import MAX_BYTES, File, content_hash, event_copy, find, listing, take
+from arena.bots.snapshot import MAX_BYTES, File, content_hash, find, listing, take
 from arena.exhaustion import ran_out
 from arena.model import VERSION_DIGITS, Entrant, HostError, UserError, label_fault
 from arena.model.parameters import settled
@@ -71,12 +73,12 @@ def restore(
 ) -> Roster:
     """Find the entrants of an earlier event by content, each with its recorded path.
 
-    A snapshot that is no longer in the cache is taken again, from the event's own folder if it
-    lies there, else from that path, and must have the same hash. An empty path: none is known.
+    A snapshot that is no longer in the cache is taken again, from the event's `folder` if it lies
+    there, else from that path, and must have the same hash. An empty path: none is known.
     """
     loader = _Loader(cache, [Path(source) for _, source in entrants if source])
     for entrant, source in entrants:
-        place = event_copy(folder, entrant.snapshot) if folder else None
+        place = kept_copy(folder, entrant.snapshot) if folder else None
         loader.restore(entrant, str(place or source))
     return loader.finish()
 
@@ -97,6 +99,14 @@ class _Loader:
             shown = ", ".join(self.strays[:_SHOWN])
             roster.notes += (f"left out, not bots: {shown}{others}",)
         found = self.found.values()
+        names = Counter(each.entrant.name for each in found)
+        for name in sorted(name for name, many in names.items() if many > 1):
+            bots = [
+                f"{each.entrant.id} ({each.path})" for each in found if each.entrant.name == name
+            ]
+            others = f" and {len(bots) - _SHOWN} more" if len(bots) > _SHOWN else ""
+            shown = ", ".join(bots[:_SHOWN])
+            roster.notes += (f"{len(bots)} bots are called {name}: {shown}{others}",)
         roster.candidates = tuple(each for each in found if each.entrant.id not in self.out)
         return roster
 

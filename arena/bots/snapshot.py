@@ -12,8 +12,8 @@ and virtual environments (they hold absolute paths; the organiser may activate o
 a lock file the output of its tool is left out too (see locks). Everything else belongs to the bot,
 `node_modules` and compiled files too. Links are followed only within the folder (see folder.py).
 
-A prepared event carries its bots' snapshots in its own folder, as bots/<content hash>/, until it
-has been played; one taken from there goes through the cache like any other.
+A results folder keeps its bots' snapshots (see kept.py); one taken from there goes through the
+cache like any other.
 """
 
 import contextlib
@@ -32,11 +32,9 @@ from arena.bots.folder import (
     FolderEntry,
     SnapshotError,
     open_folder,
-    os_errors,
 )
 from arena.bots.plain_text import printable
-from arena.bots.trees import MAX_DEPTH, MAX_PATH, copy_into, inside, remove, whole
-from arena.model import Entrant, UserError
+from arena.bots.trees import MAX_DEPTH, MAX_PATH, inside, whole
 from arena.tables import table
 
 MAX_BYTES = 256 << 20
@@ -232,31 +230,3 @@ def take(files: list[File], cache: Path) -> Path:
             set_modes(made, folders=0o755, files=0o444)
             publish(made, cache / BOTS / content)
     return cache / BOTS / content
-
-
-def copy_to_event(entrants: Iterable[Entrant], folder: Path, *, cache: Path) -> None:
-    """Copy the entrants' snapshots into an event's folder, for its owner alone to read."""
-    with os_errors(f"{printable(folder)}: can't write there", UserError):
-        (folder / BOTS).mkdir(mode=0o700)
-        for content in sorted({entrant.snapshot for entrant in entrants}):
-            snapshot = find(cache, content)
-            if snapshot is None:
-                raise UserError(
-                    f"{printable(cache)}: a bot's snapshot has just vanished from there; try again"
-                )
-            (folder / BOTS / content).mkdir()
-            copy_into(snapshot, folder / BOTS / content)
-
-
-def event_copy(folder: Path, content: str) -> Path | None:
-    place = folder / BOTS / content
-    return place if HASH.fullmatch(content) and place.is_dir() else None
-
-
-def remove_from_event(entrants: Iterable[Entrant], folder: Path) -> None:
-    """Remove the entrants' snapshots from an event's folder, and nothing else."""
-    with contextlib.suppress(OSError):
-        for entrant in entrants:
-            if place := event_copy(folder, entrant.snapshot):
-                remove(place)
-        (folder / BOTS).rmdir()

@@ -32,7 +32,7 @@ def start_key(bot: Bot, sandbox: str, hello: bytes) -> str:
 
 def has_started(cache: Path, key: str) -> bool:
     entry = cache / STARTS / key
-    return in_cache(entry) and abs(clock.unix() - entry.stat().st_mtime) < _GOOD_FOR_S
+    return in_cache(entry, used=False) and abs(clock.unix() - entry.stat().st_mtime) < _GOOD_FOR_S
 
 
 def note_start(cache: Path, key: str) -> None:

@@ -14,7 +14,7 @@ from arena.registry import COMMAND_OF, DEFAULT_GAME, FORMATS, GAMES, REPORTS, SA
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-_UNITS = {"ms": 1, "s": 1_000, "m": 60_000, "h": 3_600_000}
+_UNITS = {"ms": 1, "s": 1_000, "m": 60_000, "h": 3_600_000, "d": 86_400_000}
 _COLUMN = 22
 HEADINGS = {
     heading: names.split()
@@ -100,8 +100,8 @@ class Parsed(click.ParamType):  # type: ignore[type-arg,unused-ignore] # newer c
 
 
 def milliseconds(text: str) -> int:
-    """A time: 500ms, 1.5s, 2m, 3h, never a bare number."""
-    match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*(ms|s|m|h)\s*", text)
+    """A time: 500ms, 1.5s, 2m, 3h, 30d, never a bare number."""
+    match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*(ms|s|m|h|d)\s*", text)
     if match is None:
         raise ValueError(f"{text!r} is no time: say the unit, like 500ms, 1.5s, 2m, 3h")
     return round(float(match[1]) * _UNITS[match[2]])
@@ -349,6 +349,8 @@ selection_options = flags(
     switch("--latest", "Rows for the latest version of each bot; the others still count."),
 )
 """Which bots a table is about."""
+
+sources_option = switch("--sources", "Where each bot lay when it was entered; for you alone.")
 
 report_options = flags(
     option("--format", list(REPORTS), "The form of the table.", to="report", default="text"),

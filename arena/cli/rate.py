@@ -14,6 +14,7 @@ from arena.cli.flags import (
     option,
     report_options,
     selection_options,
+    sources_option,
     switch,
 )
 
@@ -48,11 +49,12 @@ UNTIL = Parsed("date", partial(_seconds, after=True))
 @option("--since DATE", SINCE, "Matches that ended from then on.")
 @option("--until DATE", UNTIL, "Matches that ended before then; of a day, to its end.")
 @switch("--skip-damaged", "Of damaged logs: rate what is whole.")
+@sources_option
 @report_options
-def rate(folders: tuple[Path, ...], **options: Any) -> None:  # noqa: ANN401 - click's flags
+def rate(folders: tuple[Path, ...], *, sources: bool, **options: Any) -> None:  # noqa: ANN401 - click's flags
     import arena
     from arena.terminal.screen import say
-    from arena.terminal.table import print_table
+    from arena.terminal.table import print_table, with_sources
 
     shown = {name: options.pop(name) for name in ("report", "canonical", "details")}
     chosen = arena.RateOptions(**options)
@@ -61,4 +63,7 @@ def rate(folders: tuple[Path, ...], **options: Any) -> None:  # noqa: ANN401 - c
     table = arena.rate(folders, chosen, notify=say)
     if chosen.dated and not any(row.deals for row in table.rows):
         say("note: no rated event lies within that time")
+    if sources:
+        table = with_sources(table, folders)
+        shown["details"] = True
     print_table(table, **shown, more="--details")

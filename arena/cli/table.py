@@ -5,7 +5,15 @@ from typing import Any
 
 import click
 
-from arena.cli.flags import FOLDER, POSITIVE, Helped, option, report_options, selection_options
+from arena.cli.flags import (
+    FOLDER,
+    POSITIVE,
+    Helped,
+    option,
+    report_options,
+    selection_options,
+    sources_option,
+)
 from arena.cli.paths import rated_bots_of
 
 
@@ -20,13 +28,27 @@ from arena.cli.paths import rated_bots_of
     shell_complete=rated_bots_of,
 )
 @selection_options
+@sources_option
 @report_options
-def table(folder: Path, *, top: int | None, bots: tuple[str, ...], **shown: Any) -> None:  # noqa: ANN401
+def table(
+    folder: Path,
+    *,
+    top: int | None,
+    bots: tuple[str, ...],
+    sources: bool,
+    **shown: Any,  # noqa: ANN401 - click's flags
+) -> None:
     import sys
 
     import arena
     from arena.terminal.screen import say, show
-    from arena.terminal.table import duel_lines, part_of, print_table, withdrawal_lines
+    from arena.terminal.table import (
+        duel_lines,
+        part_of,
+        print_table,
+        with_sources,
+        withdrawal_lines,
+    )
 
     names = ("only", "without", "latest")
     wanted = arena.RateOptions(**{name: shown.pop(name) for name in names})
@@ -34,6 +56,9 @@ def table(folder: Path, *, top: int | None, bots: tuple[str, ...], **shown: Any)
         whole = arena.rate(folder, wanted, notify=say)
     else:
         whole = arena.open_results(folder, notify=say).table
+    if sources:
+        whole = with_sources(whole, [folder])
+        shown["details"] = True
     found = part_of(whole, top=top, bots=bots) if top or bots else whole
     print_table(found, **shown, more="--details")
     if shown["report"] != "text":

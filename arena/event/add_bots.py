@@ -59,7 +59,8 @@ def _new_epoch(folder: Path, newcomers: Newcomers, session: Session) -> Iterator
         if retired:
             notify(f"note: retired, and no opponents any more: {_listed(retired)}")
         old = [entrant for entrant in field if entrant.id not in withdrawn | retired]
-        roster = restore([(each, again.get(each.hash, ("", ""))[0]) for each in old], cache=cache)
+        sources = [(each, again.get(each.hash, ("", ""))[0]) for each in old]
+        roster = restore(sources, cache=cache, folder=folder)
         _refuse_missing(folder, old, roster)
         if again:
             notify(f"note: in the event already, and no newcomers: {_named(again)}")

@@ -21,6 +21,7 @@ from typing import NamedTuple, TypeVar
 from msgspec.structs import replace
 
 from arena import store
+from arena.bots import hand_over
 from arena.event.drift import differences, refuse_drift
 from arena.event.progress import Outcome, Progress
 from arena.event.results import counting_of, left_of
@@ -72,6 +73,8 @@ def merge_shards(folders: Sequence[Path], out: Path) -> Outcome:
                 tournament.take_in(record)
             assert tournament.left == 0, "each shard is whole, but not all of them together"
             join_stderr(parts, fresh)
+            for part in parts:
+                hand_over(event.entrants, part.folder, fresh)
             table = tournament.conclude()
     return Outcome(folder=out, event=whole.event, complete=True, table=table)
 

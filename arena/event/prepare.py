@@ -3,6 +3,7 @@ prepare it for later.
 """
 
 import math
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
@@ -12,12 +13,15 @@ import trio
 from msgspec.structs import replace
 
 from arena import registry
-from arena.bots import Roster, copy_to_event, count_bots, in_use, load
+from arena.bots import Roster, count_bots, in_use, keep_bots, load, printable
+from arena.bots.cache import BOTS
+from arena.bots.kept import MOST_BYTES
 from arena.deals import commitment, secret_from_seed
 from arena.engine.match import MatchContext, play_series
 from arena.engine.pipes import open_pipes
 from arena.event.cluster import venue
 from arena.event.drift import public_value
+from arena.event.epochs import event_of_epoch
 from arena.event.options import EventOptions
 from arena.event.progress import Outcome
 from arena.event.results import first_wave
@@ -220,9 +224,31 @@ def _open(
         options = {"jobs": run.jobs, "no_pin": not run.pin}
         private = _private(new, cache=str(workshop.cache), options=options)
         with Store.create(folder, there.event, private) as store:
+            _keep_best(new, folder, session)
             there.attach(store, session.progress.note)
             watcher = session.watcher(there.event, folder, new.secret)
             yield store, Tournament(store, new.secret, watcher, new.schedule), there.executor
+
+
+def _keep(
+    new: NewEvent, folder: Path, place: Path | None = None, most: int = MOST_BYTES
+) -> list[str]:
+    sources = {bot.entrant.id: bot.source for bot in new.bots}
+    cache = new.workshop.cache
+    return keep_bots(new.event.entrants, folder, sources, cache=cache, place=place, most=most)
+
+
+def _keep_best(new: NewEvent, folder: Path, session: Session) -> None:
+    """Keep the bots with the results; an event that can't is played all the same."""
+    whole = session.whole or event_of_epoch(folder)
+    try:
+        lost = _keep(new, folder, session.bots or (whole / BOTS if whole else None))
+    except UserError as error:
+        session.progress.say(f"note: {error}; they are in the cache alone")
+        return
+    if lost:
+        names = ", ".join(map(printable, lost))
+        session.progress.say(f"note: too large to be kept, and in the cache alone: {names}")
 
 
 def prepare_event(entry: Entry, out: Path, beacon_from: str | None, session: Session) -> Prepared:
@@ -234,7 +260,7 @@ def prepare_event(entry: Entry, out: Path, beacon_from: str | None, session: Ses
         private = _private(new, cache="", options=options)
         with staged_folder(out) as folder:
             prepare(folder, new.event, private)
-            copy_to_event(new.event.entrants, folder, cache=new.workshop.cache)
+            _keep(new, folder, most=sys.maxsize)
     return Prepared(folder=out, event=new.event, matches=first_wave(new.schedule).matches)
 
 

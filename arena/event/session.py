@@ -49,6 +49,8 @@ class Session(NamedTuple):
     whole: Path | None = None
     """The folder of a tuning that the event is a part of: it is what can be resumed, and shows the
     results."""
+    bots: Path | None = None
+    """Where the bots are kept, if not with the results."""
 
     def show(self, outcome: Outcome) -> None:
         if self.whole is None:

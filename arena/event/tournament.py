@@ -17,7 +17,6 @@ from typing import Protocol
 import trio
 from msgspec.structs import replace
 
-from arena.bots import remove_from_event
 from arena.event.results import counting_of, shard_of
 from arena.executors import Executor, Report, SeriesEnd
 from arena.executors.attempts import Attempts
@@ -156,10 +155,8 @@ class Tournament:
         store, event = self._store, self._store.event
         if self.shard:
             store.sync()
-            remove_from_event(event.entrants, store.folder)
             return None
         store.reveal(replace(event, finished=True, secret=self._secret.hex()))
         table = self.publish()
-        remove_from_event(event.entrants, store.folder)
         store.forget()
         return table

@@ -342,7 +342,7 @@ class _Tuner(_Course):
         sources = self._asked.sources
         mine = sources.get(self._asked.bot.id, "")
         bots = [(each, sources.get(each.id, mine)) for each in entrants]
-        return restore(bots, cache=default_cache())
+        return restore(bots, cache=default_cache(), folder=self._folder)
 
 
 def gaps_of(event: Event, tally: Tally) -> list[Gap]:

@@ -221,7 +221,9 @@ class Workshop:
         if problems and not self._skip_broken:
             raise UserError("\n".join([*map(str, problems), self.way_out]))
         for problem in problems:
-            self.notify(f"note: {problem.name} is left out: {problem.lines[0]}")
+            same = Path(problem.path).name == problem.name
+            who = problem.path if same else f"{problem.name} ({problem.path})"
+            self.notify(f"note: {who} is left out: {problem.lines[0]}")
         return bots, (*skipped, *(problem.not_run for problem in problems))
 
     def start(self, context: MatchContext) -> tuple[NotRun, ...]:

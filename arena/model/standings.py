@@ -69,6 +69,8 @@ class Standing(Frozen, frozen=True, kw_only=True):
     faults: tuple[tuple[str, int], ...] = ()
     """(kind, count), sorted by kind; also those in matches that don't count."""
     note: str = ""  # withdrawn, annulled, not reproducible, not run
+    source: str | UnsetType = UNSET
+    """Where it lay, as its owner is told on request; in no file and on no page."""
 
 
 class Duel(Frozen, frozen=True, kw_only=True):

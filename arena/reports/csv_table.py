@@ -39,6 +39,7 @@ COLUMNS: Mapping[str, Callable[[Standing, str, str], str | float | None]] = {
     "disputed": lambda row, _a, _w: None if row.rank is None else int(row.disputed),
     "sigma_field": lambda row, _a, _w: row.sigma_field,
     "reason": lambda _, _a, why: cell(why),
+    "source": lambda row, _a, _w: cell(row.source or ""),
 }
 """By name, from a row, its author, and why it may be empty. None is an empty cell."""
 # Timings are the host's and stay out of canonical files.
@@ -49,6 +50,8 @@ def render(table: Table, view: View) -> str:
     canonical = view.canonical
     authors = {entrant.id: entrant.author for entrant in table.event.entrants}
     left_out = {*(_TIMED if canonical else ()), *(LATER if table.rule == 1 else ())}
+    if not any(row.source for row in table.rows):  # only its owner asks for it
+        left_out.add("source")
     why = reasons(table, canonical=canonical)
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")

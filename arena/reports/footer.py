@@ -128,6 +128,9 @@ def _found(table: Table) -> Iterator[Fact]:
     event = table.event
     if table.ended and not table.sources:
         yield Fact("stopped by", table.ended)
+    for row in table.rows:
+        if row.source:
+            yield Fact("source", row.source, row.entrant)
     for entrant in event.entrants:
         if entrant.setting:
             yield Fact("setting", shown(entrant.setting), entrant.id)

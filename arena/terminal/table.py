@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 import msgspec
 
+from arena.bots import sources_in
 from arena.event.epochs import epochs_of
 from arena.model import Table, Withdrawal, bots_called, calls_of
 from arena.registry import render
@@ -14,7 +15,7 @@ from arena.reports.columns import share
 from arena.reports.escape import plain
 from arena.reports.faults import fault_lines
 from arena.reports.layout import wrap
-from arena.store import read_event, records_of_match
+from arena.store import read_event, read_private, records_of_match
 from arena.terminal.screen import colour, columns
 
 
@@ -47,6 +48,18 @@ def part_of(table: Table, *, top: int | None, bots: Sequence[str]) -> Table:
     shown = {row.entrant for row in rows[:top]}
     pairs = tuple(pair for pair in table.open_pairs or () if shown.intersection(pair.bots))
     return msgspec.structs.replace(table, event=event, rows=rows[:top], open_pairs=pairs)
+
+
+def with_sources(table: Table, folders: Iterable[Path]) -> Table:
+    """The table with the paths of its bots, as far as their events' folders know them."""
+    known: dict[str, str] = {}
+    for folder in folders:
+        private = read_private(folder)
+        known |= {**(private.sources if private else {}), **sources_in(folder)}
+    rows = tuple(
+        msgspec.structs.replace(row, source=known.get(row.entrant, "unknown")) for row in table.rows
+    )
+    return msgspec.structs.replace(table, rows=rows)
 
 
 def duel_lines(table: Table) -> Iterator[str]:

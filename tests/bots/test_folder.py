@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from arena.bots import copy_to_event, discovery, folder, load, restore
+from arena.bots import discovery, folder, keep_bots, load, restore
 from arena.bots.folder import MAX_ENTRIES, SnapshotError, open_folder, open_path
 from arena.bots.snapshot import content_hash, listing
 
@@ -350,7 +350,7 @@ def test_a_bot_in_a_strangers_event_is_read_likewise(make, cache, tmp_path):
     (candidate,) = load([make("a", {"bot.py": "x"})], cache=cache).candidates
     event = tmp_path / "event"
     event.mkdir()
-    copy_to_event([candidate.entrant], event, cache=cache)
+    keep_bots([candidate.entrant], event, {}, cache=cache)
     bot = event / "bots" / candidate.entrant.hash / "bot.py"
     recorded = [(candidate.entrant, "")]
     assert restore(recorded, cache=tmp_path / "one", folder=event).problems == ()

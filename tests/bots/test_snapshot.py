@@ -236,7 +236,11 @@ def test_clean_removes_what_the_cache_made_and_nothing_else(make, cache):
     (cache / "packages" / ("e" * 64)).mkdir(parents=True)
     (cache / "bots" / "mine").mkdir()
     (cache / "bots" / ("f" * 64)).symlink_to(make("other", {"f": ""}))
-    assert clean_cache(cache) == (3, 8)
+    known = clean_cache(cache, dry_run=True)
+    assert ((1, 5), (1, 3), (1, 0)) == tuple(known[a][:2] for a in ("bots", "builds", "packages"))
+    assert clean_cache(cache, unused_s=3600)["bots"] == (0, 0, 1, 5)
+    assert clean_cache(cache, kept=["packages"])["packages"] == (0, 0, 1, 0)
+    assert clean_cache(cache)["packages"] == (1, 0, 0, 0)
     assert sorted(p.name for p in (cache / "bots").iterdir()) == ["f" * 64, "mine"]
     assert list((cache / "builds").iterdir()) == []
     assert list((cache / "packages").iterdir()) == []
@@ -244,7 +248,7 @@ def test_clean_removes_what_the_cache_made_and_nothing_else(make, cache):
 
 def test_clean_of_no_cache(cache):
     """Nothing there is nothing to do."""
-    assert clean_cache(cache) == (0, 0)
+    assert clean_cache(cache) == {}
 
 
 def test_default_cache_follows_the_environment(monkeypatch, tmp_path):
@@ -299,7 +303,7 @@ def test_what_a_killed_build_left_is_cleaned_however_deep(tmp_path):
         os.close(here)
         here = inner
     os.close(here)
-    assert clean_cache(tmp_path / "cache") == (0, 0)
+    assert clean_cache(tmp_path / "cache")["builds"] == (1, 0, 0, 0)
     assert not left.exists()
     assert list(left.parent.iterdir()) == []
 
@@ -324,4 +328,4 @@ def test_reading_leaves_no_time(make, cache):
     assert find(cache, kept_as.name) == kept_as
     read()
     assert times() == kept
-    assert [1] * len(entries) == [path.lstat().st_mtime for path in entries]
+    assert [1] * len(entries[1:]) == [path.lstat().st_mtime for path in entries[1:]]

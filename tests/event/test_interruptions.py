@@ -5,6 +5,7 @@ import json
 import os
 import re
 import select
+import shutil
 import signal
 import subprocess
 import sys
@@ -270,9 +271,10 @@ def test_while_an_event_is_played_others_keep_off_and_edits_change_nothing(
 
 @pytest.mark.long("changes during an event")
 def test_a_resume_with_changed_bots_is_refused(arena, field, tmp_path):
-    """The snapshot is used; when the cache is gone, the source must have the same content."""
+    """Of an older event, which keeps no bots: without the cache, it goes by the source."""
     arena("run", *field, *BARE, "--max-time", "1ms", "--out", "out")
     arena("clean")
+    shutil.rmtree(tmp_path / "out" / "bots")
     bot = tmp_path / "bots" / "ann" / "bot.py"
     bot.write_text(bot.read_text() + "# changed\n")
     done = arena("resume", "out", code=2)

@@ -85,7 +85,8 @@ def test_an_epoch_that_was_stopped_goes_on(arena, bot, friday):
 def test_old_bots_can_be_named_when_the_cache_has_lost_them(
     arena, bot, friday, environment, tmp_path
 ):
-    """By their content; one line says which are missing."""
+    """By their content, of an older event that keeps none; one line says which are missing."""
+    shutil.rmtree(friday / "bots")
     other = {**environment, "XDG_CACHE_HOME": str(tmp_path / "other-cache")}
     cyd, old = bot("cyd"), [tmp_path / "bots" / name for name in ("ann", "bob")]
     refused = arena("run", "--into", friday, cyd, code=2, env=other).stderr
@@ -96,6 +97,33 @@ def test_old_bots_can_be_named_when_the_cache_has_lost_them(
     done = arena("run", "--into", friday, cyd, *old, env=other)
     assert "in the event already, and no newcomers" in done.stderr
     assert ("cyd@1",) == read_event(friday / "epoch-1").settings.heroes
+
+
+def test_nothing_is_wanted_of_a_cache_that_was_cleaned(arena, bot, friday, environment, tmp_path):
+    """Bots are added and played again, and a match is fed, from what the results folder keeps."""
+    empty = {**environment, "XDG_CACHE_HOME": str(tmp_path / "empty")}
+    (tmp_path / "bots").rename(tmp_path / "gone")
+    arena("run", "--into", friday, bot("cyd"), env=empty)
+    assert ["place"] == [path.name for path in (friday / "epoch-1" / "bots").iterdir()]
+    for folder in (friday, friday / "epoch-1"):
+        shutil.rmtree(tmp_path / "empty")
+        flags = ("--rerun", "2", "--sandbox", "none")
+        assert "as recorded" in arena("verify", folder, *flags, env=empty).stdout
+        shutil.rmtree(tmp_path / "empty")
+        match = json.loads(arena("log", folder).stdout.splitlines()[0])
+        words = ("feed", match["seats"][0], folder, "--match", match["id"], "--sandbox", "none")
+        assert "as recorded" in arena(*words, env=empty).stdout
+    known = json.loads((friday / "bots" / "sources.json").read_text())
+    assert {"ann@1", "bob@1", "cyd@1"} == known.keys()
+    assert "cyd@1:" in arena("table", friday, "--sources").stdout
+    rows = arena("rate", friday, "--sources", "--format", "csv").stdout.splitlines()
+    assert {f"{tmp_path}/bots/{name}" for name in ("ann", "bob", "cyd")} == {
+        row.rpartition(",")[2] for row in rows[1:]
+    }
+    site = tmp_path / "site"
+    arena("publish", friday, "--to", site)
+    files = [path for path in site.rglob("*") if path.is_file()]
+    assert not any(str(tmp_path).encode() in path.read_bytes() for path in files)
 
 
 @pytest.mark.long("epochs")

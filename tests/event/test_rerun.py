@@ -109,6 +109,7 @@ def test_a_forgery_that_keeps_to_the_rules_is_found_by_the_bots_alone(arena, eve
 def test_bots_that_are_not_as_entered_are_refused(arena, event, sandbox, tmp_path, environment):
     """By name, with both contents; the right ones are taken from wherever they are named."""
     shutil.rmtree(environment["XDG_CACHE_HOME"])
+    shutil.rmtree(event / "bots")
     moved = (tmp_path / "bots").rename(tmp_path / "elsewhere")
     flags = ["--rerun", "99", "--sandbox", sandbox]
     err = arena("verify", event, *flags, code=2).stderr

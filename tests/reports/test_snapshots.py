@@ -33,9 +33,24 @@ def test_wide_text_is_as_approved(tables, snapshot):
 def test_csv_parses_with_stable_names(tables):
     """A header with machine names, and numbers that are numbers, negative ones included."""
     rows = list(csv.DictReader(io.StringIO(render(tables.plain(), "csv"))))
-    assert tuple(rows[0]) == tuple(COLUMNS)
+    assert (*rows[0], "source") == tuple(COLUMNS)
     assert [float(row["delta_strokes"]) for row in rows] == [-20.64, 39.36, 99.36, 159.36]
     assert rows[-1]["p_next"] == ""
+
+
+def test_where_bots_lay_is_there_if_it_is_asked_for(tables):
+    """A line each below the table, a column of the CSV, a key of the JSON; a formula is none."""
+    table = tables.plain()
+    rows = [
+        msgspec.structs.replace(row, source=f"=home/{number}")
+        for number, row in enumerate(table.rows)
+    ]
+    made = msgspec.structs.replace(table, rows=tuple(rows))
+    found = list(csv.DictReader(io.StringIO(render(made, "csv"))))
+    assert [f"'=home/{number}" for number in range(4)] == [row["source"] for row in found]
+    assert f"source: {rows[0].entrant}: =home/0\n" in render(made, "text")
+    assert "=home/3" == json.loads(render(made, "json"))["rows"][3]["source"]
+    assert "source" not in json.loads(render(table, "json"))["rows"][3]
 
 
 def test_json_has_a_version_and_sorted_keys(tables):

@@ -114,8 +114,8 @@ HISTORY = (
         "concluded-early",
         "The secret file goes before the tables are written.",
         "arena/event/tournament.py",
-        "        table = self.publish()\n        remove_from_event(event.entrants, store.folder)\n        store.forget()\n",
-        "        store.forget()\n        table = self.publish()\n        remove_from_event(event.entrants, store.folder)\n",
+        "        table = self.publish()\n        store.forget()\n",
+        "        store.forget()\n        table = self.publish()\n",
         4,
     ),
     Defect(
@@ -254,19 +254,17 @@ NEW = (
     ),
     Defect(
         "concluded-in-one-step",
-        "The conclusion removes private.json together with revealing the secret, before the tables are written, so a crash or a full disk in between leaves a finished event without tables (and with its bots' copies) that resume refuses as finished.",
+        "The conclusion removes private.json together with revealing the secret, before the tables are written, so a crash or a full disk in between leaves a finished event without tables that resume refuses as finished.",
         "arena/event/tournament.py",
         (
             "        store.reveal(replace(event, finished=True, secret=self._secret.hex()))\n"
             "        table = self.publish()\n"
-            "        remove_from_event(event.entrants, store.folder)\n"
             "        store.forget()\n"
             "        return table"
         ),
         (
             "        store.conclude(replace(event, finished=True, secret=self._secret.hex()))\n"
             "        table = self.publish()\n"
-            "        remove_from_event(event.entrants, store.folder)\n"
             "        return table"
         ),
         4,

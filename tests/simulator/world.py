@@ -23,7 +23,17 @@ import trio
 
 from arena import registry
 from arena.engine import match
-from arena.event import add_bots, compare, prepare, results, resume, single_match, tournament, tune
+from arena.event import (
+    add_bots,
+    compare,
+    merge,
+    prepare,
+    results,
+    resume,
+    single_match,
+    tournament,
+    tune,
+)
 from arena.event import cluster as venue
 from arena.executors import cluster as product_cluster
 from arena.executors import local, worker
@@ -43,7 +53,7 @@ from tests.simulator.programs import Overlay, Process
 DURABLE_WITHIN_S = 1.0
 _SIGNALS = {"int": SIGINT, "term": SIGTERM, "usr1": SIGUSR1}
 # Modules that find, build and confine bots, or look at the machine.
-_EVENT = (add_bots, compare, prepare, resume, single_match, tournament, tune, venue)
+_EVENT = (add_bots, compare, merge, prepare, resume, single_match, tournament, tune, venue)
 
 # Limits that only large events would reach: what lies beyond them is met by small ones, too.
 MOST_STDERR = 3_000
@@ -565,8 +575,8 @@ class World:
             "count_bots": len,
             "in_use": lambda _: nullcontext(bots.CACHE),
             "default_cache": self._cache,
-            "copy_to_event": lambda *_, **__: None,
-            "remove_from_event": lambda *_: None,
+            "keep_bots": lambda *_, **__: [],
+            "hand_over": lambda *_: None,
             "played_here": bots.played_here,
             "workers_of": lambda asked, *_: asked or 2,
             "open_pipes": open_pipes,
