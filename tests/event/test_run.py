@@ -20,6 +20,7 @@ def test_an_event_ends_in_a_ranked_table(arena, bot, records, tmp_path):
     assert "commitment" in done.stderr
     assert 3 * 2 * 2 == len(records(tmp_path / "out"))
     assert {
+        "bots",
         "event.json",
         "matches.jsonl",
         "matches.index",
