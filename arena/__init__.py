@@ -59,6 +59,22 @@ if TYPE_CHECKING:
     from arena.event.tune import Tuning as Tuning
     from arena.executors.cluster import ClusterOptions as ClusterOptions
     from arena.games import IllegalMoveError as IllegalMoveError
+    from arena.ladder.operations import LadderStatus as LadderStatus
+    from arena.ladder.operations import is_ladder as is_ladder
+    from arena.ladder.operations import ladder_freeze as ladder_freeze
+    from arena.ladder.operations import ladder_grades as ladder_grades
+    from arena.ladder.operations import ladder_init as ladder_init
+    from arena.ladder.operations import ladder_intake as ladder_intake
+    from arena.ladder.operations import ladder_round as ladder_round
+    from arena.ladder.operations import ladder_status as ladder_status
+    from arena.ladder.operations import ladder_submit as ladder_submit
+    from arena.ladder.operations import ladder_table as ladder_table
+    from arena.ladder.operations import ladder_total as ladder_total
+    from arena.ladder.operations import ladder_verify as ladder_verify
+    from arena.ladder.submissions import Handled as Handled
+    from arena.ladder.total import TotalRow as TotalRow
+    from arena.ladder.verify import LadderFinding as LadderFinding
+    from arena.ladder.verify import LadderVerdict as LadderVerdict
     from arena.model import Entrant as Entrant
     from arena.model import Event as Event
     from arena.model import Fault as Fault
@@ -125,6 +141,21 @@ _HOMES = {
     "arena.event.tune": ("Tuning",),
     "arena.executors.cluster": ("ClusterOptions",),
     "arena.games": ("IllegalMoveError",),
+    "arena.ladder.operations": (
+        *("LadderStatus", "is_ladder", "ladder_freeze", "ladder_grades", "ladder_init"),
+        *(
+            "ladder_intake",
+            "ladder_round",
+            "ladder_status",
+            "ladder_submit",
+            "ladder_table",
+            "ladder_total",
+            "ladder_verify",
+        ),
+    ),
+    "arena.ladder.submissions": ("Handled",),
+    "arena.ladder.total": ("TotalRow",),
+    "arena.ladder.verify": ("LadderFinding", "LadderVerdict"),
     "arena.model": (
         *("Entrant", "Event", "Fault", "FaultKind", "HostError", "Limits", "MatchRecord"),
         *("Settings", "Standing", "StartError", "Table", "TrialVerdict", "UserError"),

@@ -37,11 +37,16 @@ FORMATS: Mapping[str, str] = {
     "gauntlet": "arena.formats.round_robin:Gauntlet",
     "racing": "arena.formats.race:Race",
     "trial": "arena.formats.trial:SequentialTrial",
+    "ladder": "arena.formats.ladder:LadderRound",
     "single": "arena.formats.single:Single",
 }
 
 
-COMMAND_OF: Mapping[str, str] = {"trial": "arena compare", "single": "arena play"}
+COMMAND_OF: Mapping[str, str] = {
+    "trial": "arena compare",
+    "ladder": "arena ladder round",
+    "single": "arena play",
+}
 """Formats that a command of their own plays; `--schedule` offers all others."""
 
 REPORTS: Mapping[str, str] = {

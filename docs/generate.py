@@ -23,7 +23,7 @@ What `arena COMMAND --help` prints, for every command. `python docs/generate.py`
 
 def helped(command: str) -> str:
     """The help of a command, as in a terminal of 80 columns."""
-    words = [command, "--help"] if command else ["--help"]
+    words = [*command.split(), "--help"]
     done = CliRunner().invoke(commands, words, prog_name="arena", terminal_width=80, color=False)
     return "\n".join(line.rstrip() for line in done.output.strip().splitlines())
 
@@ -31,7 +31,12 @@ def helped(command: str) -> str:
 def page() -> str:
     """The whole page."""
     context = click.Context(commands)
-    names = [name for name in commands.list_commands(context) if not commands.commands[name].hidden]
+    names = []
+    for name in commands.list_commands(context):
+        found = commands.commands[name]
+        if not found.hidden:
+            below = found.commands if isinstance(found, click.Group) else ()
+            names += [name, *(f"{name} {each}" for each in below)]
     parts = [HEAD, f"```text\n{helped('')}\n```\n"]
     parts += [f"## arena {name}\n\n```text\n{helped(name)}\n```\n" for name in names]
     return "\n".join(parts)

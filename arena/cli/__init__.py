@@ -28,6 +28,7 @@ GROUPS = {
     for heading, names in {
         "Write a bot": "new spec check match play feed",
         "Play an event": "run prepare resume stop merge compare tune",
+        "Run a season": "ladder",
         "Read the results": "table rate replay log audit twins verify publish",
         "Look after this machine": "doctor fetch clean completion",
     }.items()

@@ -35,7 +35,11 @@ HEADINGS = {
 
 
 class Helped(click.Command):
-    """What it does, with examples and exit codes, is in help/NAME.txt: read when it is shown."""
+    """What it does, with examples and exit codes, is in help/NAME.txt: read when it is shown.
+    That of a command of a group is in help/GROUP/NAME.txt.
+    """
+
+    below: str = ""
 
     def get_short_help_str(self, limit: int = 45) -> str:
         if not self.short_help:
@@ -47,7 +51,7 @@ class Helped(click.Command):
         super().format_help(ctx, formatter)
 
     def _read(self) -> None:
-        file = Path(__file__).with_name("help") / f"{self.name}.txt"
+        file = Path(__file__).with_name("help") / self.below / f"{self.name}.txt"
         self.help, *more = re.split(r"\n\n(?=Examples?:|Exit codes:)", file.read_text("utf-8"))
         # By the mark click leaves the lines of examples and exit codes as they are.
         self.epilog = "\n\n".join(f"\b\n{part}" for part in more)

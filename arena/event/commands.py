@@ -10,13 +10,13 @@ MERGE = "arena merge SHARD... --out FOLDER"
 
 def command_line(command: str, *paths: Path) -> str:
     named = [f"./{path}" if str(path).startswith("-") else str(path) for path in paths]
-    return shell(["arena", command, *named])
+    return shell(["arena", *command.split(), *named])
 
 
-def resume_line(folder: Path, sandbox: str) -> str:
+def resume_line(folder: Path, sandbox: str, command: str = "resume") -> str:
     """The command that goes on with an event that was played in a sandbox."""
-    command = command_line("resume", folder)
-    return f"{command} --sandbox none" if sandbox == "none" else command
+    line = command_line(command, folder)
+    return f"{line} --sandbox none" if sandbox == "none" else line
 
 
 def check_line(bots: Sequence[Path]) -> str:

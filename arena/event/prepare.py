@@ -22,7 +22,7 @@ from arena.engine.pipes import open_pipes
 from arena.event.cluster import venue
 from arena.event.drift import public_value
 from arena.event.epochs import event_of_epoch
-from arena.event.options import EventOptions
+from arena.event.options import EventOptions, RunOptions
 from arena.event.progress import Outcome
 from arena.event.results import first_wave
 from arena.event.session import Session, play
@@ -182,7 +182,7 @@ def forecast_event(entry: Entry, session: Session) -> Forecast:
 
 def forecast_new(new: NewEvent, session: Session) -> Forecast:
     """Play one match for each bot to see how long all of them take."""
-    event, settings, wave = new.event, new.event.settings, first_wave(new.schedule)
+    event, settings, wave = new.event, new.event.settings, first_wave(new.schedule, new.event)
     unseen = {entrant.id for entrant in event.entrants}
     samples: list[Series] = []
     for block in wave.blocks():
@@ -210,6 +210,16 @@ def forecast_new(new: NewEvent, session: Session) -> Forecast:
     )
 
 
+def write_prepared(new: NewEvent, folder: Path, options: RunOptions) -> None:
+    """Write an event into a folder that `run_prepared` plays on this machine."""
+    private = _private(new, cache=str(new.workshop.cache), options=_lasting(options))
+    prepare(folder, new.event, private)
+
+
+def _lasting(options: RunOptions) -> dict[str, str | int | bool | None]:
+    return {"jobs": options.jobs, "no_pin": not options.pin}
+
+
 def play_new(new: NewEvent, folder: Path, session: Session) -> Outcome:
     with _open(new, folder, session) as event:
         return play(*event, session)
@@ -221,8 +231,7 @@ def _open(
 ) -> Iterator[tuple[Store, Tournament, Executor]]:
     run, workshop = session.options, new.workshop
     with venue(new.event, new.secret, new.bots, workshop, run) as there:
-        options = {"jobs": run.jobs, "no_pin": not run.pin}
-        private = _private(new, cache=str(workshop.cache), options=options)
+        private = _private(new, cache=str(workshop.cache), options=_lasting(run))
         with Store.create(folder, there.event, private) as store:
             _keep_best(new, folder, session)
             there.attach(store, session.progress.note)
@@ -261,7 +270,9 @@ def prepare_event(entry: Entry, out: Path, beacon_from: str | None, session: Ses
         with staged_folder(out) as folder:
             prepare(folder, new.event, private)
             _keep(new, folder, most=sys.maxsize)
-    return Prepared(folder=out, event=new.event, matches=first_wave(new.schedule).matches)
+    return Prepared(
+        folder=out, event=new.event, matches=first_wave(new.schedule, new.event).matches
+    )
 
 
 def _private(

@@ -16,9 +16,9 @@ from arena.model import Event, MatchRecord, Table, UserError
 from arena.ratings.archive import DIGEST_HEX, MatchSummary
 from arena.ratings.evidence import Evidence
 from arena.ratings.incremental import Counting
-from arena.ratings.outcomes import RatedOutcome
+from arena.ratings.outcomes import RatedOutcome, Tally
 from arena.ratings.standings import table
-from arena.schedule import NoResults, Wave, at_once, wave_of
+from arena.schedule import NoResults, Wave, WaveResults, at_once, wave_of
 from arena.store import Head, log_size, read_event, read_records, secret_of
 
 # From here on a command takes several seconds; read on one core, with what is made of it.
@@ -41,9 +41,14 @@ def schedule_of(event: Event, secret: bytes) -> Format:
     )
 
 
-def first_wave(schedule: Format) -> Wave:
-    """All of an event whose format doesn't decide by results; else what it begins with."""
-    wave = schedule.wave((), NoResults())
+def first_wave(schedule: Format, event: Event | None = None) -> Wave:
+    """All of an event whose format doesn't decide by results; else what it begins with. `event`:
+    has what is known beforehand.
+    """
+    results: WaveResults = NoResults()
+    if event:
+        results = Evidence(event, Tally(margin=event.settings.rating.forfeit_margin), {})
+    wave = schedule.wave((), results)
     assert isinstance(wave, Wave), "there is something to play"
     return wave
 

@@ -47,8 +47,10 @@ class Session(NamedTuple):
     progress: Progress
     page: EventPage | None = None
     whole: Path | None = None
-    """The folder of a tuning that the event is a part of: it is what can be resumed, and shows the
-    results."""
+    """The folder of a tuning or a ladder that the event is a part of: it is what can be resumed,
+    and shows the results."""
+    command: str = "resume"
+    """What goes on with an event that is not finished."""
     bots: Path | None = None
     """Where the bots are kept, if not with the results."""
 
@@ -82,7 +84,7 @@ def play(store: Store, tournament: Tournament, executor: Executor, session: Sess
             session.show(Outcome(folder=folder, event=store.event, table=table))
     finally:
         progress.end()
-        command = resume_line(session.whole or folder, store.event.sandbox)
+        command = resume_line(session.whole or folder, store.event.sandbox, session.command)
         outcome = Outcome(
             folder=folder,
             event=store.event,

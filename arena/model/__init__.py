@@ -53,6 +53,7 @@ from arena.model.settings import (
     RESULTS,
     SHUFFLED,
     STATED,
+    LadderSettings,
     Limits,
     RaceSettings,
     RateOn,

@@ -131,6 +131,26 @@ class TrialSettings(Frozen, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     """As of a race."""
 
 
+class LadderSettings(Frozen, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A round of a standing ladder: what is played follows from earlier rounds and from its own."""
+
+    round: Annotated[int, Meta(ge=1, le=1_000_000)]
+    head: Label
+    """The hash of the chain's last line before the round: all that it tells was decided by then."""
+    budget: Annotated[int, Meta(ge=1, le=5_000_000)]  # matches at most
+    close: Annotated[float, Meta(ge=0, le=1000)] = 2.0  # as of a race
+    mixture: Annotated[float, Meta(gt=0, le=1000)] = 2.0 / 3  # as of a race
+    spread: Annotated[int, Meta(ge=1, le=500)] = 6
+    """A bot meets at most so many others in a wave."""
+    waves: Annotated[int, Meta(ge=1, le=10_000)] = 16
+    """The budget is for about so many waves."""
+    skills: Annotated[tuple[Rating, ...], Meta(max_length=10_000)] | UnsetType = UNSET
+    """What earlier rounds say, by the bots in the order of their ids: the mean of each skill above
+    the rating's mu. Absent: there were none."""
+    precision: Annotated[tuple[float, ...], Meta(max_length=200_000)] | UnsetType = UNSET
+    """And the inverse of their covariance: the lower triangle, row by row."""
+
+
 class Settings(Frozen, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Everything about an event but its bots and its secret. Part of the commitment."""
 
@@ -158,6 +178,7 @@ class Settings(Frozen, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Of a gauntlet: the entrants that meet all others."""
     racing: RaceSettings | None = None  # options of a race
     trial: TrialSettings | None = None  # options of a trial of a new bot against an old one
+    ladder: LadderSettings | UnsetType = UNSET  # options of a round of a ladder
     limits: Limits = Limits()
     rating: RatingSettings = RatingSettings()
     derivation: Annotated[int, Meta(ge=2, le=1_000)] | UnsetType = UNSET
@@ -204,13 +225,13 @@ class Settings(Frozen, frozen=True, kw_only=True, forbid_unknown_fields=True):
     @property
     def adaptive(self) -> bool:
         """Whether results decide what is played next."""
-        return bool(self.trial or self.racing) or self.looks > 1
+        return bool(self.trial or self.racing or self.ladder) or self.looks > 1
 
     @property
     def mixture(self) -> float | None:
         """The error of a lead, in strokes, for which bounds that hold at every look are made."""
-        decided = self.trial or self.racing
-        return None if decided is None or decided.mixture is UNSET else decided.mixture
+        decided = self.trial or self.racing or self.ladder
+        return None if not decided or decided.mixture is UNSET else decided.mixture
 
     @property
     def rule(self) -> int:

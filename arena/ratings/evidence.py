@@ -31,7 +31,10 @@ def fitted(event: Event, tally: Tally, rate_on: RateOn, *, over: bool = False) -
     wide = wider(settings, tally, rate_on, over=over)
     seats, rating = settings.seats, settings.rating
     if rate_on == ADJUSTED:
-        return fit_strokes(entrants, tally.gaps, seats=seats, settings=rating, wider=wide)
+        ladder = settings.ladder or None
+        return fit_strokes(
+            entrants, tally.gaps, seats=seats, settings=rating, wider=wide, ladder=ladder
+        )
     return fit(entrants, tally.pairs, seats=seats, settings=rating, wider=wide)
 
 

@@ -87,7 +87,7 @@ class Counting:
     def _decide(self) -> None:
         """Have the next wave decided, or the end."""
         results: WaveResults = NoResults()
-        if self._judge and self._waves:
+        if self._judge:
             results = self._judge(self._front.tally, self._front.withdrawn)
         wave = self._schedule(self._waves, results)
         if isinstance(wave, ScheduleEnd):

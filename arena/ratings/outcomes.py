@@ -23,7 +23,7 @@ order of the calls. Besides the sums only rated deals that lack a rotation are k
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Callable, Mapping
 from copy import copy
 from itertools import combinations
@@ -92,7 +92,7 @@ class Account(msgspec.Struct):
     decisions: int = 0
     think_us: int = 0
     off_turn_us: int = 0
-    faults: Counter[str] = msgspec.field(default_factory=Counter)
+    faults: dict[str, int] = {}
     # By pairing: half points against those at stake; thousandths of a stroke against comparisons
     # made, as played and less luck.
     beaten: dict[str, Moments] = msgspec.field(default_factory=_moments)
@@ -138,7 +138,8 @@ class Tally:
 
     def fault(self, entrant: str, kind: str) -> None:
         """Count a fault; apart from matches, since a fault outlives an annulment."""
-        self.accounts[entrant].faults[kind] += 1
+        faults = self.accounts[entrant].faults
+        faults[kind] = faults.get(kind, 0) + 1
 
     def match(
         self,

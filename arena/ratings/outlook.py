@@ -23,7 +23,8 @@ def open_pairs(
 ) -> Iterator[OpenPair]:
     """Neighbours of the ranking. `share`: of the event's matches that is played."""
     found, order = ranking
-    close = settings.racing.close if settings.racing else 0.0
+    decided = settings.racing or settings.ladder
+    close = decided.close if decided else 0.0
     for one, two in pairwise(order):
         lead = lead_of(found, one, two, settings.rating)
         reach = errors(lead.error) * lead.error
@@ -31,7 +32,7 @@ def open_pairs(
             continue
         names = found.entrants[one], found.entrants[two]
         deals = settings.deals * share
-        if settings.racing:
+        if decided:
             of_one, of_two = (tally.accounts[name].deals for name in names)
             deals = worth(of_one, of_two, len(found.entrants))
         more, at_least = more_deals(lead, deals, errors, close=close)

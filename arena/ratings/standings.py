@@ -216,7 +216,7 @@ def _errors(event: Event, counted: EventCount, found: Fit, rated: int) -> Errors
 
     if settings.trial:
         return partial(needed, 1)
-    if not settings.racing:
+    if not (settings.racing or settings.ladder):
         # Any two, not neighbours alone: a range of ranks ends at any separated pair.
         pairs = rated * (rated - 1) // 2
         rate = settings.rating.error_rate / max(1, pairs)

@@ -19,10 +19,11 @@ Invariant: entrants in the order of their ids, sums in that order.
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from arena.model import RatingSettings
-from arena.ratings.cholesky import add_difference, factor, inverse, prior, solve
+from arena.model import LadderSettings, RatingSettings
+from arena.ratings.cholesky import factor, inverse, solve
 from arena.ratings.dependence import INDEPENDENT, of_pair
 from arena.ratings.fit import Fit
+from arena.ratings.information import Difference, Information, begin, inform
 from arena.ratings.intervals import Z95, Moments, student95
 from arena.ratings.outcomes import THOUSANDTHS, Pair
 
@@ -38,24 +39,40 @@ def fit_strokes(
     seats: int,
     settings: RatingSettings,
     wider: Mapping[str, float] = INDEPENDENT,
+    ladder: LadderSettings | None = None,
 ) -> Fit:
     """Rate the entrants. Moments: thousandths of strokes of a pair's smaller id above the other.
-    `wider`: how many times the variance by deals is that of a mean, by entrant.
+    `wider`: how many times the variance by deals is that of a mean, by entrant. `ladder`: has what
+    is known from earlier rounds. Bots that aren't among the names hold the scale together.
     """
     names = sorted(names)
-    index = {name: number for number, name in enumerate(names)}
+    known = skills_of(names, gaps, seats=seats, settings=settings, wider=wider, ladder=ladder)
+    root = factor(known.precision)
+    mu = tuple(settings.mu + skill for skill in solve(root, known.shift))
+    return Fit(tuple(names), mu, tuple(map(tuple, inverse(root))))
+
+
+def skills_of(
+    names: Sequence[str],
+    gaps: Mapping[Pair, Moments],
+    *,
+    seats: int,
+    settings: RatingSettings,
+    wider: Mapping[str, float] = INDEPENDENT,
+    ladder: LadderSettings | None = None,
+) -> Information:
+    """The same as a precision and what it draws to; the names are sorted."""
     pairs = sorted(gaps.items())
     unit = skill_of_a_stroke(settings) / THOUSANDTHS
-    precision, shift = prior(len(names), settings.sigma)
     variances = _variances([gap for _, gap in pairs], settings)
-    for ((one, two), gap), variance in zip(pairs, variances, strict=True):
-        sure = 2 / seats * gap.events / (of_pair(wider, (one, two)) * variance * unit * unit)
-        ahead = -unit * gap.value / gap.weight
-        ends = index[one], index[two]
-        add_difference(precision, shift, ends, weight=sure, pull=sure * ahead)
-    root = factor(precision)
-    mu = tuple(settings.mu + skill for skill in solve(root, shift))
-    return Fit(tuple(names), mu, tuple(map(tuple, inverse(root))))
+
+    def found() -> Iterator[Difference]:
+        for ((one, two), gap), variance in zip(pairs, variances, strict=True):
+            sure = 2 / seats * gap.events / (of_pair(wider, (one, two)) * variance * unit * unit)
+            ahead = -unit * gap.value / gap.weight
+            yield Difference(one, two, sure, sure * ahead)
+
+    return inform(begin(len(names), settings, ladder), names, found(), settings.sigma)
 
 
 def _variances(gaps: Sequence[Moments], settings: RatingSettings) -> Iterator[float]:

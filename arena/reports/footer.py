@@ -146,17 +146,25 @@ def _found(table: Table) -> Iterator[Fact]:
         yield Fact("cycles", f"{len(found)} in all; no ranking can show them")
 
 
+def _begin(settings: Settings) -> str:
+    """How a format that looks at results begins."""
+    if settings.ladder:
+        return " at a time"
+    if settings.racing and settings.racing.spread is not UNSET:
+        return f" at a time, {settings.racing.spread} a bot or more to begin with"
+    return " to begin with" if settings.racing or settings.trial else ""
+
+
 def _game(settings: Settings) -> str:
     single = settings.format == "single"
     many = "1 deal" if settings.deals == 1 else f"{settings.deals} deals"
-    begin = " to begin with" if settings.racing or settings.trial else ""
-    if settings.racing and settings.racing.spread is not UNSET:
-        begin = f" at a time, {settings.racing.spread} a bot or more to begin with"
     parts = [
         settings.game,
         f"{settings.seats} seats",
         settings.format,
-        "one match, which rates nobody" if single else f"{many} a table in all rotations{begin}",
+        "one match, which rates nobody"
+        if single
+        else f"{many} a table in all rotations{_begin(settings)}",
         f"series of {settings.series}",
         f"turn cap {settings.turn_cap}",
     ]
@@ -171,6 +179,8 @@ def _game(settings: Settings) -> str:
         parts.append(
             f"until neighbours are told apart, or shown to be within {race.close:g} strokes{most}"
         )
+    if ladder := settings.ladder:
+        parts.append(f"round {ladder.round}, {ladder.budget} matches where they tell most")
     if (trial := settings.trial) is not None:
         apart = trial.forfeits is not UNSET and settings.rate_on == ADJUSTED
         asked = f"better: 0 against {trial.effect:g}"

@@ -58,7 +58,7 @@ def _summary(table: Table, more: str, room: int | None) -> tuple[str, str]:
 def _outlook(table: Table, room: int | None) -> list[str]:
     """How many more deals would tell neighbours apart, the closest to an answer first."""
     pairs = table.open_pairs or ()
-    of = "of the two" if table.event.settings.racing else "a table"
+    of = "of the two" if table.event.settings.racing or table.event.settings.ladder else "a table"
     lines = wrap(
         f"more deals {of} to tell neighbours apart (even chance at their lead):",
         room,

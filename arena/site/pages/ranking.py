@@ -185,10 +185,12 @@ def still_open(view: EventView) -> Safe:
         for one, two in [pair.bots]
     ]
     more = len(pairs) - OPEN_SHOWN
+    settings = view.table.event.settings
+    decided = settings.racing or settings.ladder
     return tag(
         "section",
         tag("h2", say("open_title")),
-        tag("p", say("open_race" if view.table.event.settings.racing else "open_tables")),
+        tag("p", say("open_race" if decided else "open_tables")),
         tag("ul", *lines),
         tag("p", say("open_others", n=more)) if more > 0 else None,
         id="open",

@@ -1,0 +1,180 @@
+"""`arena ladder`: one ranking for months, from submissions to a frozen table."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from arena.cli.flags import (
+    FOLDER,
+    POSITIVE,
+    EventCommand,
+    Helped,
+    json_option,
+    option,
+    report_options,
+    run_options,
+    sandbox_option,
+    switch,
+)
+from arena.cli.usage import need_linux
+from arena.registry import GAMES
+
+if TYPE_CHECKING:
+    from arena import Progress
+
+
+class LadderGroup(Helped, click.Group):
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        if not args:
+            click.echo(ctx.get_help())
+            raise SystemExit(2)
+        return super().parse_args(ctx, args)
+
+
+@click.group(cls=LadderGroup, short_help="Run a standing ladder: one ranking for months.")
+def ladder() -> None:
+    """Hold the commands."""
+
+
+class LadderCommand(Helped):
+    below = "ladder"
+
+
+class RoundCommand(EventCommand):
+    below = "ladder"
+
+
+_folder = click.argument("folder", metavar="LADDER", type=FOLDER)
+_game = option("--game", list(GAMES), "Which game.  [default: all of the ladder]")
+
+
+@ladder.command(cls=LadderCommand)
+@_folder
+@option("--name TEXT", text="What the ladder is called.  [default: the folder's name]")
+def init(folder: Path, name: str | None) -> None:
+    import arena
+    from arena.terminal.ladder_report import created_lines
+    from arena.terminal.screen import show
+
+    show(created_lines(folder, arena.ladder_init(folder, name=name)))
+
+
+@ladder.command(cls=LadderCommand)
+@_folder
+@click.argument("author")
+@click.argument("bot", type=FOLDER)
+@sandbox_option()
+@json_option
+def submit(folder: Path, author: str, bot: Path, **options: Any) -> None:  # noqa: ANN401 - flags
+    need_linux()
+    import arena
+
+    arena.ladder_submit(folder, author, bot)
+    _take_in(folder, options, nothing=f"{author} has handed in just this before: nothing changes")
+
+
+@ladder.command(cls=LadderCommand)
+@_folder
+@option("--export FILE", FOLDER, "A course system's download of all submissions.")
+@sandbox_option()
+@json_option
+def intake(folder: Path, **options: Any) -> None:  # noqa: ANN401 - flags
+    need_linux()
+    _take_in(folder, options)
+
+
+def _take_in(
+    folder: Path, options: dict[str, Any], *, nothing: str = "nothing new in the inbox"
+) -> None:
+    import arena
+    from arena.terminal.ladder_report import show_handled
+    from arena.terminal.screen import say
+
+    sandbox, export = options["sandbox"], options.get("export")
+    found = arena.ladder_intake(folder, export=export, sandbox=sandbox, notify=say)
+    raise SystemExit(show_handled(found, nothing, as_json=options["as_json"]))
+
+
+@ladder.command(cls=RoundCommand)
+@_folder
+@_game
+@switch("--final", "The last round, with a budget of its own; nothing is accepted any more.")
+@sandbox_option()
+@run_options
+def round(folder: Path, game: str | None, *, final: bool, **options: Any) -> None:  # noqa: A001, ANN401
+    need_linux()
+    import arena
+    from arena.cli.options import exit_code, playing_of
+    from arena.terminal.ladder_report import show_rankings
+
+    if options["beacon"] is not None:
+        raise arena.UserError("--beacon goes with a prepared event; leave it out")
+    if final:
+        arena.ladder_freeze(folder)
+    playing = playing_of(options)
+    display: Progress = playing["progress"]
+    rules = arena.ladder_status(folder).games
+    for each in [game] if game else rules:
+        outcome = arena.ladder_round(folder, each, final=final, **playing)
+        if code := exit_code(outcome) or (0 if outcome.complete else 1):
+            raise SystemExit(0 if not exit_code(outcome) else code)
+        playing = playing_of(options)
+    if not options["as_json"]:
+        show_rankings(folder, [game] if game else rules, display.say)
+
+
+@ladder.command(cls=LadderCommand)
+@_folder
+@json_option
+def status(folder: Path, *, as_json: bool) -> None:
+    import arena
+    from arena.terminal.ladder_report import status_lines
+    from arena.terminal.screen import echo_json, show
+
+    found = arena.ladder_status(folder)
+    if as_json:
+        echo_json(found)
+    else:
+        show(status_lines(folder, found))
+
+
+@ladder.command(cls=LadderCommand)
+@_folder
+@_game
+@switch("--retired", "Bots that play no more, too.")
+@switch("--grades", "A CSV with a row for each author, for the organiser.")
+@report_options
+def table(folder: Path, game: str | None, *, grades: bool, retired: bool, **shown: Any) -> None:  # noqa: ANN401
+    import arena
+    from arena.terminal.ladder_report import show_tables
+
+    if grades:
+        click.echo(arena.ladder_grades(folder), nl=False)
+        return
+    show_tables(folder, game, retired=retired, **shown)
+
+
+@ladder.command(cls=LadderCommand)
+@_folder
+def freeze(folder: Path) -> None:
+    import arena
+    from arena.terminal.ladder_report import status_lines
+    from arena.terminal.screen import show
+
+    show(status_lines(folder, arena.ladder_freeze(folder)))
+
+
+@ladder.command(cls=LadderCommand)
+@_folder
+@option("--head HEX", text="The chain's head as it was published once.")
+@option("--jobs N", POSITIVE, "Processes.  [default: the cores]")
+@json_option
+def verify(folder: Path, *, head: str | None, jobs: int | None, as_json: bool) -> None:
+    import arena
+    from arena.terminal.ladder_report import show_ladder_verdict
+
+    found = arena.ladder_verify(folder, head=head, jobs=jobs)
+    raise SystemExit(show_ladder_verdict(found, as_json=as_json))

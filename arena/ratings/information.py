@@ -1,0 +1,122 @@
+"""What results say of skills: a precision matrix, and what the skills are drawn to.
+
+Bots that play no more are *eliminated*: the rest keeps all that it has learned from them, as the
+marginal of the same Gaussian (a Schur complement). They leave in the order of their opponents'
+number, so a season of a thousand retired versions costs less than the fit of those that play.
+
+Invariant: a fixed order of operations.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+from arena.model import LadderSettings, RatingSettings
+from arena.ratings.cholesky import Matrix, add_difference, factor, prior, solve
+
+_DIGITS = 9  # of what a round of a ladder states: more than results can say
+
+
+class Difference(NamedTuple):
+    """What is known of the skill of one bot above another's."""
+
+    one: str
+    two: str
+    weight: float  # its precision
+    pull: float  # that times the difference
+
+
+class Information(NamedTuple):
+    precision: Matrix
+    shift: list[float]
+
+    def stated(self) -> dict[str, tuple[float, ...]]:
+        """As members of a round's settings."""
+        skills = solve(factor(self.precision), self.shift)
+        rows = (row[: number + 1] for number, row in enumerate(self.precision))
+        return {"skills": _rounded(skills), "precision": _rounded(x for row in rows for x in row)}
+
+
+def _rounded(values: Iterable[float]) -> tuple[float, ...]:
+    return tuple(float(f"{value:.{_DIGITS}g}") + 0.0 for value in values)
+
+
+def begin(size: int, settings: RatingSettings, ladder: LadderSettings | None) -> Information:
+    """What is known of so many bots before an event: by earlier rounds of a ladder, or nothing."""
+    matrix, shift = prior(size, settings.sigma)
+    if ladder and ladder.skills and ladder.precision:
+        stated = iter(ladder.precision)
+        for row in range(size):
+            for column in range(row + 1):
+                matrix[row][column] = matrix[column][row] = next(stated)
+        skills = ladder.skills
+        shift = [sum(map(float.__mul__, row, skills)) for row in matrix]
+    return Information(matrix, shift)
+
+
+def inform(
+    known: Information, names: Sequence[str], found: Iterable[Difference], sigma: float
+) -> Information:
+    """Add differences to what is known of these bots. All others are eliminated."""
+    index = {name: number for number, name in enumerate(names)}
+    gone = _Gone(known, index, sigma)
+    for each in found:
+        one, two = index.get(each.one), index.get(each.two)
+        if one is not None and two is not None:
+            add_difference(
+                known.precision, known.shift, (one, two), weight=each.weight, pull=each.pull
+            )
+        else:
+            gone.add(each)
+    gone.eliminate()
+    return known
+
+
+class _Gone:
+    """Bots that are not in the matrix, and what ties them to it and to each other."""
+
+    def __init__(self, known: Information, index: Mapping[str, int], sigma: float) -> None:
+        self._known, self._index = known, index
+        own = 1 / sigma**2
+        self._own: dict[str, float] = defaultdict(lambda: own)
+        self._shift: dict[str, float] = defaultdict(float)
+        self._ties: dict[str, dict[str, float]] = defaultdict(dict)
+
+    def add(self, found: Difference) -> None:
+        one, two, weight, pull = found
+        for each, sign in ((one, 1), (two, -1)):
+            self._add_own(each, weight, sign * pull)
+        self._tie(one, two, -weight)
+
+    def _add_own(self, name: str, weight: float, pull: float) -> None:
+        if (at := self._index.get(name)) is not None:
+            self._known.precision[at][at] += weight
+            self._known.shift[at] += pull
+        else:
+            self._own[name] += weight
+            self._shift[name] += pull
+
+    def _tie(self, one: str, two: str, weight: float) -> None:
+        """Add to what is off the diagonal."""
+        first, second = self._index.get(one), self._index.get(two)
+        if first is not None and second is not None:
+            self._known.precision[first][second] += weight
+            self._known.precision[second][first] += weight
+            return
+        for name, other, at in ((one, two, first), (two, one, second)):
+            if at is None:
+                self._ties[name][other] = self._ties[name].get(other, 0.0) + weight
+
+    def eliminate(self) -> None:
+        left = set(self._ties)
+        while left:
+            name = min(left, key=lambda name: (len(self._ties[name]), name))
+            left.discard(name)
+            ties, own, shift = self._ties.pop(name), self._own[name], self._shift[name]
+            others = sorted(ties.items())
+            for number, (other, tie) in enumerate(others):
+                if other not in self._index:
+                    del self._ties[other][name]
+                self._add_own(other, -tie * tie / own, -tie * shift / own)
+                for third, another in others[:number]:
+                    self._tie(other, third, -tie * another / own)
