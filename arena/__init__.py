@@ -71,6 +71,7 @@ if TYPE_CHECKING:
     from arena.ladder.operations import ladder_table as ladder_table
     from arena.ladder.operations import ladder_total as ladder_total
     from arena.ladder.operations import ladder_verify as ladder_verify
+    from arena.ladder.operations import ladder_watch as ladder_watch
     from arena.ladder.submissions import Handled as Handled
     from arena.ladder.total import TotalRow as TotalRow
     from arena.ladder.verify import LadderFinding as LadderFinding
@@ -151,6 +152,7 @@ _HOMES = {
             "ladder_table",
             "ladder_total",
             "ladder_verify",
+            "ladder_watch",
         ),
     ),
     "arena.ladder.submissions": ("Handled",),

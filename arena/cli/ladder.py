@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -21,9 +21,6 @@ from arena.cli.flags import (
 )
 from arena.cli.usage import need_linux
 from arena.registry import GAMES
-
-if TYPE_CHECKING:
-    from arena import Progress
 
 
 class LadderGroup(Helped, click.Group):
@@ -81,6 +78,7 @@ def submit(folder: Path, author: str, bot: Path, **options: Any) -> None:  # noq
 @option("--export FILE", FOLDER, "A course system's download of all submissions.")
 @sandbox_option()
 @json_option
+@switch("--quiet -q", "Only what became of submissions.")
 def intake(folder: Path, **options: Any) -> None:  # noqa: ANN401 - flags
     need_linux()
     _take_in(folder, options)
@@ -115,15 +113,14 @@ def round(folder: Path, game: str | None, *, final: bool, **options: Any) -> Non
     if final:
         arena.ladder_freeze(folder)
     playing = playing_of(options)
-    display: Progress = playing["progress"]
     rules = arena.ladder_status(folder).games
     for each in [game] if game else rules:
         outcome = arena.ladder_round(folder, each, final=final, **playing)
         if code := exit_code(outcome) or (0 if outcome.complete else 1):
             raise SystemExit(0 if not exit_code(outcome) else code)
         playing = playing_of(options)
-    if not options["as_json"]:
-        show_rankings(folder, [game] if game else rules, display.say)
+    if not (options["as_json"] or options["quiet"]):
+        show_rankings(folder, [game] if game else rules)
 
 
 @ladder.command(cls=LadderCommand)
@@ -178,3 +175,17 @@ def verify(folder: Path, *, head: str | None, jobs: int | None, as_json: bool) -
 
     found = arena.ladder_verify(folder, head=head, jobs=jobs)
     raise SystemExit(show_ladder_verdict(found, as_json=as_json))
+
+
+@ladder.command(cls=LadderCommand, context_settings={"ignore_unknown_options": True})
+@_folder
+@click.argument("flags", nargs=-1, type=click.UNPROCESSED)
+def watch(folder: Path, flags: tuple[str, ...]) -> None:
+    need_linux()
+    import arena
+    from arena.terminal.screen import warn
+
+    above = click.get_current_context().parent
+    round.make_context("round", [str(folder), *flags], parent=above)  # what is wrong is said now
+    if stopped := arena.ladder_watch(folder, flags, notify=warn):
+        raise SystemExit(128 + stopped)

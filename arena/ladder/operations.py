@@ -17,6 +17,7 @@ from arena.ladder.rounds import play_round
 from arena.ladder.submissions import Handled, close_ladder, leave, take_in
 from arena.ladder.total import TotalRow, grades, total
 from arena.ladder.verify import LadderVerdict, verify_ladder
+from arena.ladder.watch import watch_ladder
 from arena.live import open_page
 from arena.machine import Notify, ignore_notes
 from arena.model import Frozen, Table
@@ -136,6 +137,15 @@ def ladder_freeze(folder: PathName) -> LadderStatus:
     with held_ladder(Path(folder)) as ladder:
         close_ladder(ladder)
         return _status(ladder)
+
+
+def ladder_watch(
+    folder: PathName, flags: Sequence[str] = (), *, notify: Notify = ignore_notes
+) -> int:
+    """Take in at once and play rounds by the schedule, until a signal or the end of the ladder;
+    returns the signal, or 0. `flags`: of `arena ladder round`. Only in the main thread.
+    """
+    return watch_ladder(Path(folder), flags, notify)
 
 
 def ladder_verify(

@@ -19,7 +19,8 @@ from arena.model.fields import Bytes, Milliseconds
 from arena.store.files import read_small
 
 FILE = "ladder.toml"
-DAY = 86_400.0
+HOUR = 3_600.0
+DAY = 24 * HOUR
 
 Name = Annotated[str, Meta(min_length=1, max_length=100)]
 _Many = Annotated[int, Meta(ge=1, le=5_000_000)]

@@ -11,9 +11,8 @@ from arena.ladder.operations import LadderStatus, ladder_status, ladder_table, l
 from arena.ladder.submissions import Handled
 from arena.ladder.total import TotalRow
 from arena.ladder.verify import LadderVerdict
-from arena.machine import Notify
 from arena.reports.escape import plain
-from arena.terminal.screen import echo_json, show, warn
+from arena.terminal.screen import echo_json, say, show
 from arena.terminal.table import print_table
 
 
@@ -57,11 +56,11 @@ def show_handled(found: Sequence[Handled], nothing: str, *, as_json: bool) -> in
             line = f"{name}: refused: {plain(each.why)}"
         click.echo(line)
     if not found and not as_json:
-        warn(nothing)
+        say(nothing)
     return 3 if any(not each.entrant and not each.waits for each in found) else 0
 
 
-def show_rankings(folder: Path, games: Sequence[str], say: Notify) -> None:
+def show_rankings(folder: Path, games: Sequence[str]) -> None:
     for game in games:
         print_table(
             ladder_table(folder, game), more=f"{command_line('ladder table', folder)} --details"

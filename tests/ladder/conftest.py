@@ -77,9 +77,7 @@ def accept(bot):
             found = load([source], cache=cache).candidates[0]
             version = str(len(opened.state.author(author).accepted) + 1)
             content = found.entrant.snapshot
-            entrant = Entrant(
-                id=f"{author}@{version}", name=author, version=version, hash=content
-            )
+            entrant = Entrant(id=f"{author}@{version}", name=author, version=version, hash=content)
             submissions._keep(Path(found.snapshot), opened.version(entrant))
             received = "2026-01-01T00:00:00Z"
             opened.append(

@@ -212,7 +212,9 @@ def test_a_bot_that_breaks_is_retired_and_no_round_is_stopped(ladder, accept, pl
 def test_the_final_is_played_when_nothing_more_is_accepted(season, accept, play):
     """Once, with a budget of its own."""
     text = (season / "ladder.toml").read_text()
-    (season / "ladder.toml").write_text(text.replace("matches = 40", "matches = 40\nfinal-matches = 60"))
+    (season / "ladder.toml").write_text(
+        text.replace("matches = 40", "matches = 40\nfinal-matches = 60")
+    )
     assert library.ladder_freeze(season).frozen
     assert play(season, final=True).event.settings.ladder.budget == 60
     assert kinds(season)[-4:] == ["rules", "frozen", "round", "played"]
