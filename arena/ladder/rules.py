@@ -134,7 +134,11 @@ def read_rules(folder: Path) -> LadderFile:
     except msgspec.ValidationError as error:
         raise UserError(f"{path}{_where(str(error), text)}") from None
     for game in found.rules.games:
-        if not evaluator_name(registry.game(game)):
+        try:
+            rules = registry.game(game)
+        except UserError as error:
+            raise UserError(f"{path}: {error}") from None
+        if not evaluator_name(rules):
             raise UserError(f"{path}: {game} has no measure of luck, which a ladder rates on")
     if found.rules.freeze and found.rules.freeze.tzinfo is None:
         raise UserError(f"{path}: freeze: say the zone, too, like 2026-12-18T23:59:00+01:00")

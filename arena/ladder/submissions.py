@@ -23,6 +23,7 @@ from arena.bots import Problem, default_cache, in_use, load
 from arena.bots.trees import copy_into, remove
 from arena.check.report import CheckReports, Finding, Status
 from arena.intake import (
+    Author,
     InboxEntry,
     SubmissionError,
     UnfinishedError,
@@ -82,8 +83,10 @@ def take_in(
     folder: Path, notify: Notify, *, sandbox: str = "auto", export: Path | None = None
 ) -> list[Handled]:
     """Handle all that is new in the inbox; first what an `export` of a course system holds."""
+    Ladder(folder)  # what is wrong with it is said first
     if export is not None:
-        _add_export(Ladder(folder), export, notify)
+        with held_ladder(folder) as ladder:
+            _add_export(ladder, export, notify)
     handled: list[Handled] = []
     for entry in _complete(folder / "inbox", handled.append):
         with held_ladder(folder) as ladder:
@@ -135,6 +138,7 @@ def _add_export(ladder: Ladder, export: Path, notify: Notify) -> None:
             notify(f"note: of no author: {', '.join(found.others)}")
         for entry in found.entries:
             assert entry.author
+            known_handle(ladder, entry.author)  # while its name is known without its number
             _replace(entry.path, ladder.folder / "inbox" / entry.author.key)
     finally:
         remove(staging)
@@ -162,27 +166,28 @@ def _caps(ladder: Ladder) -> UploadCaps:
     return UploadCaps(total_mb=intake.unpacked_mb, files=intake.files)
 
 
+def known_handle(ladder: Ladder, author: Author) -> str:
+    """The handle of an author; a new one is written down first."""
+    private = ladder.private
+    taken = {handle: known.key for handle, known in private.authors.items()}
+    if ladder.state.rules.anonymous:
+        handle = pseudonym(private.key, author.key, taken)
+    else:
+        handle = handle_of(author, taken)
+    if handle not in taken:
+        ladder.write_private(replace(private, authors={**private.authors, handle: author}))
+    return handle
+
+
 class _Submission:
     def __init__(self, ladder: Ladder, entry: InboxEntry, notify: Notify, sandbox: str) -> None:
         assert entry.author
         self._ladder, self._path, self._of = ladder, entry.path, entry.author
         self._notify, self._sandbox = notify, sandbox
-        self._handle = self._known_handle()
+        self._handle = known_handle(ladder, entry.author)
         self._author = ladder.state.author(self._handle)
         self._changed = _changed(entry)
         self._digest = ""
-
-    def _known_handle(self) -> str:
-        private = self._ladder.private
-        taken = {handle: known.key for handle, known in private.authors.items()}
-        if not self._ladder.state.rules.anonymous:
-            handle = handle_of(self._of, taken)
-        else:
-            handle = pseudonym(private.key, self._of.key, taken)
-        if handle not in taken:
-            authors = {**private.authors, handle: self._of}
-            self._ladder.write_private(replace(private, authors=authors))
-        return handle
 
     def handle(self) -> Handled | None:
         """None: there is nothing new."""

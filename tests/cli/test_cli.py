@@ -27,9 +27,15 @@ from arena.terminal.screen import say, warn
 
 REPOSITORY = Path(__file__).parents[2]
 COMMANDS = sorted(commands.commands)
+IN_GROUPS = [
+    [name, below]
+    for name, found in commands.commands.items()
+    if isinstance(found, click.Group)
+    for below in found.commands
+]
 
 
-@pytest.mark.parametrize("command", [[], *([name] for name in COMMANDS)])
+@pytest.mark.parametrize("command", [[], *([name] for name in COMMANDS), *IN_GROUPS])
 def test_every_command_has_help(command):
     """--help and -h say what it does, within 80 columns."""
     long, short = (CliRunner().invoke(commands, [*command, flag]) for flag in ("--help", "-h"))

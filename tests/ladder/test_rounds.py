@@ -162,7 +162,7 @@ def test_a_stopped_round_goes_on_as_if_it_had_not_been(ladder, accept, play, tmp
     accept(ladder, "cyd")
     assert play(ladder).complete
     logs = [
-        [line for line in read_chain(each).lines if isinstance(line, rounds.RoundEnded)][0].log
+        next(line for line in read_chain(each).lines if isinstance(line, rounds.RoundEnded)).log
         for each in (ladder, whole)
     ]
     assert logs[0] == logs[1]
