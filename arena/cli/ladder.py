@@ -116,8 +116,8 @@ def round(folder: Path, game: str | None, *, final: bool, **options: Any) -> Non
     rules = arena.ladder_status(folder).games
     for each in [game] if game else rules:
         outcome = arena.ladder_round(folder, each, final=final, **playing)
-        if code := exit_code(outcome) or (0 if outcome.complete else 1):
-            raise SystemExit(0 if not exit_code(outcome) else code)
+        if not outcome.complete:
+            raise SystemExit(exit_code(outcome))
         playing = playing_of(options)
     if not (options["as_json"] or options["quiet"]):
         show_rankings(folder, [game] if game else rules)
@@ -183,9 +183,9 @@ def verify(folder: Path, *, head: str | None, jobs: int | None, as_json: bool) -
 def watch(folder: Path, flags: tuple[str, ...]) -> None:
     need_linux()
     import arena
+    from arena.cli.options import code_of_signal
     from arena.terminal.screen import warn
 
     above = click.get_current_context().parent
     round.make_context("round", [str(folder), *flags], parent=above)  # what is wrong is said now
-    if stopped := arena.ladder_watch(folder, flags, notify=warn):
-        raise SystemExit(128 + stopped)
+    raise SystemExit(code_of_signal(arena.ladder_watch(folder, flags, notify=warn)))

@@ -72,7 +72,11 @@ def exit_code(outcome: arena.Outcome) -> int:
         shown = arena.TrialVerdict
         codes = {shown.BETTER: 0, shown.NO_WORSE: 0, shown.UNDECIDED: 7}
         return codes.get(outcome.table.verdict, 6)
-    number = signal.SIGTERM if outcome.signal == signal.SIGUSR1 else outcome.signal
+    return code_of_signal(outcome.signal)
+
+
+def code_of_signal(number: int) -> int:
+    number = signal.SIGTERM if number == signal.SIGUSR1 else number
     return 128 + number if number else 0
 
 

@@ -48,10 +48,12 @@ def ladder_init(folder: PathName, *, name: str | None = None) -> LadderStatus:
 
 
 def ladder_status(folder: PathName) -> LadderStatus:
+    """Who is active, what was played, what is not finished."""
     return _status(Ladder(Path(folder)))
 
 
 def is_ladder(folder: PathName) -> bool:
+    """Whether a folder is a ladder's."""
     return ladders.is_ladder(Path(folder))
 
 
