@@ -26,7 +26,7 @@ from arena.model import Entrant, UserError
 
 
 @dataclass
-class Author:
+class AuthorState:
     """One author, by handle."""
 
     handle: str
@@ -62,7 +62,7 @@ class Round:
 @dataclass
 class LadderState:
     rules: Rules
-    authors: dict[str, Author] = field(default_factory=dict)
+    authors: dict[str, AuthorState] = field(default_factory=dict)
     rounds: list[Round] = field(default_factory=list)
     closed: Closed | None = None
 
@@ -79,8 +79,8 @@ class LadderState:
     def played(self, game: str) -> list[Round]:
         return [each for each in self.rounds if each.begun.game == game and each.ended]
 
-    def author(self, handle: str) -> Author:
-        return self.authors.setdefault(handle, Author(handle))
+    def author(self, handle: str) -> AuthorState:
+        return self.authors.setdefault(handle, AuthorState(handle))
 
     def author_of(self, entrant: str) -> str:
         """The handle in an entrant's id."""

@@ -16,7 +16,7 @@ from statistics import fmean
 from arena.ladder.authors import listed_authors
 from arena.ladder.folder import Ladder
 from arena.ladder.ranking import fit_of, ranking
-from arena.ladder.state import Author
+from arena.ladder.state import AuthorState
 from arena.model import Frozen, Standing
 from arena.ratings.fit import DECIMALS, Fit
 from arena.ratings.separation import always
@@ -104,7 +104,7 @@ def grades(ladder: Ladder) -> str:
         head += [f"{game} rank", f"{game} rank last", f"{game} skill"]
     sheet.writerow(head)
     for name, handle in sorted(every):
-        row, author = listed.get(name), ladder.state.authors.get(handle, Author(handle))
+        row, author = listed.get(name), ladder.state.authors.get(handle, AuthorState(handle))
         active = author.active.id if author.active else ""
         standings = [rows[game].get(active) for game in games]
         cells = [name, row.name if row else "", row.group if row else "", handle]
