@@ -20,7 +20,7 @@ const MOST_DEALS = 1000000; // of any pairing
 const NEWEST_RULE = 2;
 const HOLES = 9;
 // Settings that came with rule 2; the last four are a comparison's.
-const RULED = ['deal_order', 'units', 'withdraw_after', 'annul_below', 'holes', 'predictable', 'withdrawn', 'retired', 'options', 'forfeits', 'skew', 'mixture', 'no_worse'];
+const RULED = ['deal_order', 'units', 'withdraw_after', 'annul_below', 'holes', 'predictable', 'withdrawn', 'retired', 'options', 'ladder', 'forfeits', 'skew', 'mixture', 'no_worse'];
 const KEPT = 50000; // packs kept: a deal comes again with its other rotations
 
 class Differs extends Error {}
@@ -366,7 +366,7 @@ function chosenSeats(event, ids) {
 function checker(event, pairings) {
   const { game, seats, format } = event.settings;
   // What results decide on goes beyond the deals that it begins with.
-  const deals = ['racing', 'trial'].includes(format) ? MOST_DEALS : event.settings.deals;
+  const deals = ['racing', 'trial', 'ladder'].includes(format) ? MOST_DEALS : event.settings.deals;
   const drawn = new Deals(event.secret, event.beacon);
   const ids = new Set(event.entrants.map((entrant) => entrant.id));
   const chosen = event.settings.format === 'single' ? chosenSeats(event, ids) : null;

@@ -134,7 +134,7 @@ class TrialSettings(Frozen, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 class LadderSettings(Frozen, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A round of a standing ladder: what is played follows from earlier rounds and from its own."""
 
-    round: Annotated[int, Meta(ge=1, le=1_000_000)]
+    round: Annotated[int, Meta(ge=1, le=1_000_000)]  # of all games of the ladder, from 1
     head: Label
     """The hash of the chain's last line before the round: all that it tells was decided by then."""
     budget: Annotated[int, Meta(ge=1, le=5_000_000)]  # matches at most
