@@ -225,7 +225,7 @@ def faults(arena, bot, environment, once, tmp_path):
 
     def play():
         bots = [bot("ann"), bot("bob"), *(bot(how, how, 5) for how in FAULTS)]
-        flags = ["--gauntlet", "ann", "--deals", "1", "--move-time", "300ms", "--seed", "f"]
+        flags = ["--gauntlet", "ann", "--deals", "1", "--move-time", "1s", "--seed", "f"]
         folder, cache = tmp_path / "faults", str(tmp_path / "cache")
         own = {**environment, "XDG_CACHE_HOME": cache}  # other tests clean theirs
         done = arena("run", *bots, *flags, "--out", folder, env=own)

@@ -440,10 +440,10 @@ def test_the_same_deal_has_the_same_cards_for_everybody(arena, bot):
 @pytest.mark.long("replays of one bot")
 def test_pauses_are_on_nobodys_time(arena, bot):
     """With a bank smaller than the pauses before its moves nobody runs out of time."""
-    words = ["--watch", "--delay", "15ms", "--match-time", "600ms", "--move-time", "600ms"]
+    words = ["--watch", "--delay", "30ms", "--match-time", "1200ms", "--move-time", "1200ms"]
     done = arena("match", bot("ann"), bot("bob"), *words, "--game", "four-card-golf")
     moves = sum(line.startswith("  ann@1 ") for line in done.stdout.splitlines())
-    assert moves * 15 > 600
+    assert moves * 30 > 1200
     assert "1. " in done.stdout
 
 

@@ -132,7 +132,7 @@ def test_bots_that_flood_their_stderr_or_fill_their_lines_play_on(arena, bot, re
 def test_nobody_pays_for_another_s_fault_at_a_simultaneous_question(arena, bot, records, tmp_path):
     """One bot closes its output at the tee-off and lingers; a slow one still has its time."""
     bots = [bot("slow", "slow", 1), bot("bad", "close", 1)]
-    arena("run", *bots, "--deals", "3", "--move-time", "500ms", "--out", "out")
+    arena("run", *bots, "--deals", "3", "--move-time", "5s", "--out", "out")
     played = records(tmp_path / "out", "--all")
     assert played
     for record in played:

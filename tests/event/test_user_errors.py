@@ -46,12 +46,12 @@ def test_bots_that_can_t_start_are_reported_before_the_first_match(arena, bot, t
     """Exit 3 with their stderr, each with its own reason; no results folder."""
     reasons = {
         "no-start": "cannot find my brain",
-        "never-ready": "not ready within 300 ms",
+        "never-ready": "not ready within 2000 ms",
         "banner": "it writes something else before `ready`",
         "unflushed": "output is not flushed",
     }
     bots = [bot("ann"), bot("bob"), *(bot(how, how) for how in reasons)]
-    done = arena("run", *bots, "--start-time", "300ms", "--out", "out", code=3)
+    done = arena("run", *bots, "--start-time", "2s", "--out", "out", code=3)
     _, *parts = re.split(r"^arena: (\S+)@1: can't start: ", done.stderr, flags=re.MULTILINE)
     told = dict(zip(parts[::2], parts[1::2], strict=True))
     assert reasons.keys() == told.keys()

@@ -15,7 +15,8 @@ def test_a_planted_defect_is_found_by_its_seed(tmp_path, name):
     plant(defect, tmp_path)
     seed, _ = run(tmp_path, first=defect.seed, seeds=1)
     assert seed == defect.seed, f"{name} is not found"
-    assert not simulate(defect.seed).violations
+    if defect.seed >= 100:  # those below are played in test_seeds.py
+        assert not simulate(defect.seed).violations
 
 
 def test_every_planted_defect_fits_and_is_on_the_page():
