@@ -20,7 +20,7 @@ const MOST_DEALS = 1000000; // of any pairing
 const NEWEST_RULE = 2;
 const HOLES = 9;
 // Settings that came with rule 2; the last four are a comparison's.
-const RULED = ['deal_order', 'units', 'withdraw_after', 'annul_below', 'holes', 'predictable', 'withdrawn', 'retired', 'options', 'ladder', 'forfeits', 'skew', 'mixture', 'no_worse'];
+const RULED = ['deal_order', 'units', 'withdraw_after', 'annul_below', 'holes', 'predictable', 'withdrawn', 'retired', 'name', 'options', 'ladder', 'forfeits', 'skew', 'mixture', 'no_worse'];
 const KEPT = 50000; // packs kept: a deal comes again with its other rotations
 
 class Differs extends Error {}

@@ -19,9 +19,9 @@ _COLUMN = 22
 HEADINGS = {
     heading: names.split()
     for heading, names in {
-        "What is played": "event game deal schedule schedule_options seats tables deals gauntlet "
-        "until_resolved budget stages against close effect no_worse alpha beta playoff no_playoff "
-        "no_same_author seed turn_cap rate_on no_luck",
+        "What is played": "event event_name game deal schedule schedule_options seats tables deals "
+        "gauntlet until_resolved budget stages against close effect no_worse alpha beta playoff "
+        "no_playoff no_same_author seed turn_cap rate_on no_luck",
         "You at the table": "seat name lines browser",
         "What a bot may use": "move_time match_time start_time no_limits memory tasks scratch "
         "freeze series fresh",
@@ -310,6 +310,7 @@ event_options = flags(
     ),
     switch("--playoff", "Ties for first go to sudden death."),
     switch("--no-same-author", "Bots of one author don't meet."),
+    option("--name TEXT", text="What the event is called.", to="event_name"),
     option("--seed", str, "Deals from this seed: repeatable, and labelled predictable."),
     limit_options,
     freeze_option,

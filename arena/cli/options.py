@@ -87,6 +87,7 @@ def event_options_of(params: dict[str, Any]) -> arena.EventOptions:
         "luck": not params["no_luck"],
         "same_author": not params["no_same_author"],
         "limits": limits_of(params),
+        "name": params.get("event_name"),
     }
     same = {name: params[name] for name in arena.EventOptions.__struct_fields__ if name in params}
     return arena.EventOptions(**same | others)

@@ -18,7 +18,7 @@ from arena.cli.flags import FOLDER, NATURAL, POSITIVE, Helped, option, selection
     required=True,
 )
 @option("--title TEXT", text="What the site is called.")
-@option("--name TEXT", text="What the event is called, of one FOLDER.")
+@option("--name TEXT", text="What the event is called, of one FOLDER.  [default: its own name]")
 @selection_options
 @switch("--anonymous", "Stable aliases instead of names and authors.")
 @option(

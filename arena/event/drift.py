@@ -13,21 +13,13 @@ from msgspec import UNSET
 from arena import registry
 from arena.bots import printable
 from arena.deals import commitment
+from arena.event.options import public_line
 from arena.luck import evaluator_name
 from arena.model import Entrant, Event, Settings, UserError
 from arena.referee import HOLES
 from arena.store import Announced
 
 _HASH_SHOWN = 12
-_VALUE_LENGTH = 200  # a public value is a line of hex or a headline, not a page
-
-
-def public_value(flag: str, text: str) -> str:
-    """A beacon's source or value, as it was given: one line that can be printed."""
-    value = text.strip()
-    if not value or len(value) > _VALUE_LENGTH or not value.isprintable():
-        raise UserError(f"{flag}: expected one printable line of 1 to {_VALUE_LENGTH} characters")
-    return value
 
 
 def beacon_value(event: Event, given: str | None) -> str:
@@ -41,7 +33,7 @@ def beacon_value(event: Event, given: str | None) -> str:
         return ""
     if given is None:
         raise UserError(f"the deals wait for a public value, {source}: give it with --beacon VALUE")
-    return public_value("--beacon", given)
+    return public_line("--beacon", given)
 
 
 def refuse_drift(

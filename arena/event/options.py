@@ -6,6 +6,7 @@
 from collections.abc import Mapping
 
 import msgspec
+from msgspec.structs import replace
 
 from arena import registry
 from arena.executors.cluster import ClusterOptions
@@ -21,6 +22,15 @@ _AS_THEY_ARE = (*_OF_A_MATCH, "seats", "deals", "tables", "same_author", "series
 
 
 _MOST_STAGES = 50
+_LONGEST_LINE = 200  # a name, a headline or a line of hex, not a page
+
+
+def public_line(flag: str, text: str) -> str:
+    """A text that is published as it was given: one line that can be printed."""
+    value = text.strip()
+    if not value or len(value) > _LONGEST_LINE or not value.isprintable():
+        raise UserError(f"{flag}: expected one printable line of 1 to {_LONGEST_LINE} characters")
+    return value
 
 
 class LiveOptions(Frozen, frozen=True, kw_only=True):
@@ -141,6 +151,8 @@ class EventOptions(Frozen, frozen=True, kw_only=True):
     limits: Limits = Limits()
     seed: str | None = None
     """Deals from this seed: repeatable, and labelled predictable."""
+    name: str | None = None
+    """What people call the event, in its tables and pages."""
 
     def _evaluator(self, rules: Game) -> str:
         """What measures the luck of the event; empty: it isn't measured."""
@@ -209,6 +221,8 @@ class EventOptions(Frozen, frozen=True, kw_only=True):
             **members,
             predictable=False,
         )
+        if self.name is not None:
+            settings = replace(settings, name=public_line("--name", self.name))
         try:
             # A script may have chosen values that no flag would let through.
             return msgspec.convert(msgspec.to_builtins(settings), Settings)

@@ -20,9 +20,8 @@ from arena.deals import commitment, secret_from_seed
 from arena.engine.match import MatchContext, play_series
 from arena.engine.pipes import open_pipes
 from arena.event.cluster import venue
-from arena.event.drift import public_value
 from arena.event.epochs import event_of_epoch
-from arena.event.options import EventOptions, RunOptions
+from arena.event.options import EventOptions, RunOptions, public_line
 from arena.event.progress import Outcome
 from arena.event.results import first_wave
 from arena.event.session import Session, play
@@ -262,7 +261,7 @@ def _keep_best(new: NewEvent, folder: Path, session: Session) -> None:
 
 def prepare_event(entry: Entry, out: Path, beacon_from: str | None, session: Session) -> Prepared:
     """Write secret, commitment and bots into a folder that can be copied and played."""
-    source = "" if beacon_from is None else public_value("--beacon-from", beacon_from)
+    source = "" if beacon_from is None else public_line("--beacon-from", beacon_from)
     place, options = claim_folder(out), {"sandbox": session.options.sandbox or "auto"}
     with _entered(entry, session, place, only_start=True, beacon=source) as (new, _):
         # Without a cache: every machine that it is played on has its own.

@@ -42,7 +42,11 @@ EN_DASH = " \u2013 "
 def view_of(now: EventSnapshot) -> EventView:
     event = now.event
     known = now.table or Table(event=event, rows=(), duels=(), matches=0, planned=0)
-    return EventView(slug=event_slug(event.commitment), name="", table=CLEARING.table(known))
+    return EventView(
+        slug=event_slug(event.commitment),
+        name=event.settings.name or "",
+        table=CLEARING.table(known),
+    )
 
 
 def slow_fragments(now: EventSnapshot) -> dict[str, str]:

@@ -202,6 +202,8 @@ class Settings(Frozen, frozen=True, kw_only=True, forbid_unknown_fields=True):
     retired: Annotated[tuple[Label, ...], Meta(max_length=10_000)] | UnsetType = UNSET
     """Of an epoch: former versions of its heroes and of those of earlier epochs, which take no
     part. Absent: former versions play on."""
+    name: Label | UnsetType = UNSET
+    """What the organiser calls the event; absent: it has no name."""
     options: Annotated[dict[Label, OptionValue], Meta(max_length=100)] | UnsetType = UNSET
     """The format's own options, by name; absent: it has none. If results decide what is played
     next, `looks` says as how many independent looks at them all looks count."""

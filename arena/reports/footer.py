@@ -12,6 +12,7 @@ from arena.model import ADJUSTED, Event, FaultKind, Machine, Settings, SourceEve
 from arena.model.parameters import shown
 from arena.reports.columns import DISPUTED, OFF_TURN_NAMED_MS
 from arena.reports.cycles import SHOWN, cycles
+from arena.reports.escape import sentence
 from arena.reports.rows import withdrawal
 
 # Faults that a slower or busier machine could have caused; another run may go another way.
@@ -41,6 +42,8 @@ def facts(table: Table, *, canonical: bool, brief: bool) -> Iterator[Fact]:
     if table.sources:
         yield from _sources(table, brief=brief)
     else:
+        if event.settings.name:
+            yield Fact("name", event.settings.name)
         yield Fact("game", _game(event.settings))
         yield Fact("matches", _matches(table))
         yield Fact("deals", _deals(event, brief=brief))
@@ -74,11 +77,13 @@ def summary(table: Table) -> tuple[str, str]:
     count = len(table.sources)
     what = f"{count} events" if count > 1 else settings.format
     matches = f"{table.matches}/{table.planned}" if table.planned else f"{table.matches}"
-    counted = (
+    counted: tuple[str, ...] = (
         f"{settings.game}, {settings.seats} seats, {what}: {matches} matches",
         "" if event.finished or table.sources else "NOT FINISHED",
         "PREDICTABLE" if event.predictable else "",
     )
+    if settings.name:
+        counted = (sentence(settings.name), *counted)
     return "; ".join(filter(None, counted)), "± 95 %; shared ranks: not told apart"
 
 
@@ -106,6 +111,8 @@ def _sources(table: Table, *, brief: bool) -> Iterator[Fact]:
 
 def _source(source: SourceEvent, *, brief: bool) -> Iterator[str]:
     event = source.event
+    if event.settings.name:
+        yield event.settings.name
     yield _deals(event, brief=brief)
     yield f"{source.matches} of {source.planned} matches counted"
     if not event.finished:

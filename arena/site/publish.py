@@ -46,7 +46,7 @@ class PublishOptions(Frozen, frozen=True, kw_only=True):
     """Title of a site, and which data of its events it shows."""
 
     title: str | None = None  # of the site; None: as it was
-    name: str | None = None  # of the event, if it is one; None: as it was
+    name: str | None = None  # of the event, if it is one; None: as it was, or its own
     only: tuple[str, ...] = ()  # bots, as of `RateOptions`; matches of others are left out
     without: tuple[str, ...] = ()
     latest: bool = False
@@ -186,7 +186,8 @@ def _event(  # noqa: PLR0917 - all that `update_site` was given
     files = MatchFiles(source, clearing, slug, folder, kept=kept)
     for done in files.write(options.jobs or fair_jobs()):
         progress(source.folder, done, source.table.matches)
-    name = options.name if options.name is not None else earlier.name if earlier else ""
+    kept_name = (earlier.name if earlier else "") or source.event.settings.name or ""
+    name = kept_name if options.name is None else options.name
     regret = regret_of(source, clearing, options.regret)
     view = msgspec.structs.replace(files.view(name), regret=regret)
     (folder / "b").mkdir()

@@ -2,7 +2,8 @@
 
 import pytest
 
-from arena.event.drift import differences, public_value
+from arena.event.drift import differences
+from arena.event.options import public_line
 from arena.machine.facts import with_host
 from arena.model import Confinement, Entrant, Event, Limits, Machine, Settings, UserError
 
@@ -84,4 +85,4 @@ def test_every_difference_is_a_line():
 def test_a_public_value_is_one_line(text):
     """What can't be read out can't be checked by others."""
     with pytest.raises(UserError, match="one printable line"):
-        public_value("--beacon", text)
+        public_line("--beacon", text)

@@ -35,14 +35,16 @@ def test_a_prepared_event_is_the_event_that_is_run_at_once(
     """The same bytes; the commitment is on stdout before, the secret is private until the end, and
     a copy has all that another machine needs.
     """
-    told = prepared(*SMALL)
+    told = prepared(*SMALL, "--name", "Cup 2026")
     folder = tmp_path / "prepared"
     assert read_event(folder).commitment + "\n" == told.stdout
     assert "arena run prepared" in told.stderr
     assert not read_event(folder).secret
     assert 0o600 == (folder / "private.json").stat().st_mode & 0o777
     assert 0o700 == (folder / "bots").stat().st_mode & 0o777
-    arena("run", tmp_path / "bots" / "ann", tmp_path / "bots" / "bob", *SMALL, "--out", "whole")
+    bots = [tmp_path / "bots" / name for name in ("ann", "bob")]
+    done = arena("run", *bots, *SMALL, "--name", " Cup 2026", "--out", "whole")
+    assert "\nname: Cup 2026\n" in done.stdout
     shutil.copytree(folder, tmp_path / "copy")
     shutil.rmtree(tmp_path / "bots")
     elsewhere = {**environment, "XDG_CACHE_HOME": str(tmp_path / "elsewhere")}

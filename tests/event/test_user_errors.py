@@ -76,6 +76,7 @@ def test_bots_that_can_t_start_are_reported_before_the_first_match(arena, bot, t
         (["--sandbox", "firejail"], "bwrap"),
         (["--close", "1"], "--until-resolved"),
         (["--until-resolved", "--close", "nan"], "'nan' is not a number"),
+        (["--name", ""], "--name: expected one printable line of 1 to 200 characters"),
         (["--gauntlet", "amn"], "none of the bots is called so; there are ann"),
     ],
 )

@@ -9,7 +9,7 @@ import json
 import msgspec
 import pytest
 
-from arena.model import NotRun, Standing
+from arena.model import NotRun, SourceEvent, Standing
 from arena.registry import REPORTS, render, report, table_files
 from arena.reports.csv_table import COLUMNS
 from arena.reports.rows import listed
@@ -51,6 +51,22 @@ def test_where_bots_lay_is_there_if_it_is_asked_for(tables):
     assert f"source: {rows[0].entrant}: =home/0\n" in render(made, "text")
     assert "=home/3" == json.loads(render(made, "json"))["rows"][3]["source"]
     assert "source" not in json.loads(render(table, "json"))["rows"][3]
+
+
+def test_an_event_s_name_stands_with_its_facts(tables):
+    """First in two lines, too; a forged one breaks no line; of several each has its own."""
+    table = tables.plain()
+    named = msgspec.structs.replace(table.event.settings, name="Cup\x1b[2J\n2026")
+    table = msgspec.structs.replace(
+        table, event=msgspec.structs.replace(table.event, settings=named)
+    )
+    assert "\nname: Cup" in render(table, "text")
+    brief = render(table, "text", more="--details")
+    assert [line[:4] for line in brief.splitlines() if "Cup" in line] == ["Cup\\"]
+    source = SourceEvent(event=table.event, matches=1, planned=1)
+    whole = render(msgspec.structs.replace(table, sources=(source,)), "text")
+    assert "\nevent: Cup" in whole
+    assert "\x1b" not in brief + whole
 
 
 def test_json_has_a_version_and_sorted_keys(tables):

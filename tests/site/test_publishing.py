@@ -148,6 +148,17 @@ def test_who_is_who_is_printed_for_the_publisher_alone(tmp_path, published, even
     assert published(event, "--to", tmp_path / "named").stdout.endswith("index.html\n")
 
 
+def test_an_event_that_has_a_name_is_called_so(tmp_path, published, play_event):
+    """Unless it is given another for the site, which stays."""
+    folder = play_event(tmp_path / "cup", name="Cup <2026>", derivation=2, predictable=True)
+    site = tmp_path / "site"
+    for words, name in (((), "Cup <2026>"), (("--name", "x"), "x"), ((), "x")):
+        published(folder, "--to", site, *words)
+        assert name == index_of(site)["events"][0]["name"]
+    published(folder, "--to", tmp_path / "other")
+    assert "<h1>Cup &lt;2026&gt;</h1>" in text_of(tmp_path / "other")
+
+
 def test_a_bot_is_known_across_events(tmp_path, published, play_event):
     """By its name; and the same content under another name is told."""
     same = "b" * 64
