@@ -69,19 +69,6 @@ def test_new_bots_play_what_is_missing(arena, bot, friday, confined):
 
 
 @pytest.mark.long("epochs")
-def test_an_epoch_that_was_stopped_goes_on(arena, bot, friday):
-    """By the command that it prints; nothing is added before it is over."""
-    done = arena("run", "--into", friday, bot("cyd", "slow", 1), "--max-time", "1ms")
-    assert "arena resume" in done.stderr
-    assert not read_event(friday / "epoch-1").finished
-    refused = arena("run", "--into", friday, bot("dan"), code=2).stderr
-    assert "epoch-1: the event is not finished; first: arena resume" in refused
-    arena("resume", friday / "epoch-1")
-    assert read_event(friday / "epoch-1").finished
-    assert {8} == {row.matches for row in rate_events([friday]).rows}
-
-
-@pytest.mark.long("epochs")
 def test_old_bots_can_be_named_when_the_cache_has_lost_them(
     arena, bot, friday, environment, tmp_path
 ):

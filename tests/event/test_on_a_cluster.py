@@ -188,29 +188,6 @@ def test_a_series_that_kills_its_workers_is_named_and_stops_the_event(
 
 
 @pytest.mark.long("clusters")
-def test_without_its_scheduler_an_event_stops_and_goes_on_elsewhere(
-    alone, arena, bot, cluster, comparable, running
-):
-    """Nothing that was finished is lost, nothing counts twice."""
-    field = [bot("ann"), bot("bob", "slow", 4)]
-    flags = ["--game", "four-card-golf", "--deals", 5, "--series", 2, "--seed", "s"]
-    one = alone(field, flags)
-    scheduler = cluster.begin()
-    cluster.add()
-    cluster.add()
-    words = [*field, *flags, "--on", "dask", cluster.file, "--no-pin", "--out", "two"]
-    process = running("run", *words, crew_LOST_S=2.0, cluster_CONNECT_S=2.0)
-    until(process, "match", 2)
-    scheduler.kill()
-    stdout, stderr = process.communicate(timeout=WAIT_S)
-    assert 4 == process.returncode, stderr
-    assert "can't be reached any more" in stderr
-    assert "arena resume two --on dask " in stdout
-    arena("resume", "two")
-    assert one == comparable("two")
-
-
-@pytest.mark.long("clusters")
 def test_a_scheduler_that_is_started_anew_gets_the_event_back(
     alone, bot, cluster, comparable, running
 ):

@@ -1,8 +1,6 @@
-"""Events on machines that are apart: certificates, a cache each, kills every few seconds, a cable
-that is pulled.
+"""Events on machines that are apart: certificates, a cache each, a cable that is pulled.
 
 The scheduler, four workers and the command have a network namespace and a host name of their own.
-Kills go by what the event has told, so they come at the same pace on a slow machine.
 """
 
 import json
@@ -22,9 +20,6 @@ pytestmark = [
 ]
 
 NODES = 4
-KILLS = 3
-# Matches between two of them.
-EVERY = 6
 # The least that Dask takes: after so long without a sign of life a connection is given up.
 SILENT = {"DASK_DISTRIBUTED__COMM__TIMEOUTS__TCP": "11s"}
 # Nobody is slow, but four nodes share the cores of one, and a machine may have more to do.
@@ -98,39 +93,9 @@ def ended(process):
     assert 0 == process.returncode, stderr
 
 
-def test_workers_that_are_killed_again_and_again_change_no_byte(
+def test_a_cable_that_is_pulled_costs_time_and_nothing_else(
     arena, bot, comparable, far, running, tmp_path
 ):
-    """A worker every few matches of a race, on one node after another; its successor joins in."""
-    field = [bot("ann"), bot("bob", "slow", 4), bot("cyd", "illegal", 30)]
-    flags = ["--until-resolved", "--deals", 4, "--budget", 36, *PATIENT, "--seed", "far"]
-    arena("run", *field, *flags, "--jobs", 1, "--sandbox", "none", "--out", "one")
-    process = running(
-        "run", *field, *flags, *far.flags, "--no-pin", "--out", "two", machine=far.mine
-    )
-    matches = killed = 0
-    lost = []
-    for event in told(process):
-        if event["event"] == "void":
-            lost.append(event["reason"])
-        if event["event"] == "match":
-            matches += 1
-            if killed < KILLS and matches % EVERY == 0:
-                far.replace(killed % NODES)
-                killed += 1
-    ended(process)
-    assert KILLS == killed
-    assert lost
-    assert comparable("one") == comparable("two")
-    event = json.loads((tmp_path / "two" / "event.json").read_text())
-    assert event["finished"]
-    assert {len(node.cores) for node in far.nodes} == {each["cores"] for each in event["machines"]}
-    hashes = {entrant["hash"] for entrant in event["entrants"]}
-    for node in far.nodes:
-        assert hashes <= {path.name for path in (node.cache / "bots").iterdir()}
-
-
-def test_a_cable_that_is_pulled_costs_time_and_nothing_else(arena, bot, comparable, far, running):
     """Nobody says goodbye; what was in play there is played elsewhere, and the node cleans up."""
     field = [bot("ann"), bot("bob", "slow", 4)]
     flags = ["--deals", 8, *PATIENT, "--seed", "cable", "--sandbox", "none"]
@@ -151,6 +116,11 @@ def test_a_cable_that_is_pulled_costs_time_and_nothing_else(arena, bot, comparab
     ended(process)
     assert {f"its worker tls://{node.address}"} == lost
     assert comparable("one") == comparable("two")
+    event = json.loads((tmp_path / "two" / "event.json").read_text())
+    assert {len(each.cores) for each in far.nodes} == {each["cores"] for each in event["machines"]}
+    hashes = {entrant["hash"] for entrant in event["entrants"]}
+    for each in far.nodes:
+        assert hashes <= {path.name for path in (each.cache / "bots").iterdir()}
     far.wait(1)
     deadline = time.monotonic() + WAIT_S
     while left := far.network.processes(node):

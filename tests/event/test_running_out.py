@@ -204,16 +204,6 @@ def test_descriptors_that_do_not_suffice_for_a_bot(begun, confined, tmp_path, sa
 
 
 @pytest.mark.long("machines that run out")
-def test_out_of_descriptors_a_lost_worker_is_not_replaced(begun, tmp_path, same_in_the_end):
-    """The parent can't make pipes; the series in play are kept or played again."""
-    process = begun(tmp_path / "out")
-    limit(process.pid, resource.RLIMIT_NOFILE, 5)
-    kill_a_worker(process.pid)
-    ended(process, "out of file descriptors")
-    same_in_the_end(tmp_path / "out")
-
-
-@pytest.mark.long("machines that run out")
 def test_out_of_memory_in_the_parent(begun, tmp_path, same_in_the_end):
     """Whatever it was about to do: it gets by with what it has, or says so in one line."""
     process = begun(tmp_path / "out")

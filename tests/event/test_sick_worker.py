@@ -10,7 +10,7 @@ pytestmark = pytest.mark.process
 
 SICK = """#!/bin/sh
 allowed=$(sed -n 's/^Cpus_allowed_list:[[:space:]]*//p' /proc/self/status)
-if [ "$1" = --version ] && {condition}; then
+if [ "$1" != --version ] && {condition}; then
     echo $allowed >>{told}
     exit 1
 fi
@@ -68,9 +68,3 @@ def test_a_worker_that_fails_for_ever_stops_no_event(sick):
     voids = sick(f'[ "$allowed" = {core} ]', 2)
     assert voids
     assert len(set(voids)) == len(voids)
-
-
-@pytest.mark.long("sick workers")
-def test_a_failure_that_passes_stops_no_event(sick):
-    """The only worker failed once: a moment later it plays."""
-    assert 1 == len(sick("expr $allowed : '[0-9]*$' >/dev/null && [ ! -e {told} ]", 1))

@@ -4,8 +4,9 @@ Each worker takes the next seed that none has begun. A seed that breaks a promis
 faults and printed with the command that repeats it. The run ends with the first such seed, or, for
 a night or with --keep-going, goes on. At the end: what was played, what has struck, what the
 workers needed, and which seeds have failed. From seed 1,000 on one in 20 is an event of thousands
-of matches. One in 19 of the others plays its matches by the rules; all other matches take recorded
-results. The exit code is 0 if every promise was kept, 1 if one was broken.
+of matches. One in 11 of the others, before that one in 19, plays its matches by the rules; all
+other matches take recorded results. The exit code is 0 if every promise was kept, 1 if one was
+broken.
 
 A worker may hold MOST_MB of memory and no descriptor more than after its first seed: a run that
 needs more of either has failed, too.

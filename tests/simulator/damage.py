@@ -1,7 +1,8 @@
 """Damage to an event's log and index, between two commands: torn tails, lost ends, stale indexes.
 
 Theory of operation. What a log has lost, or can't vouch for any more, is played again: `World`
-forgets that it was written. What an index says is derived, so no damage to one may change anything.
+forgets that it was written. Of an event that is over nothing is played again unless it is repaired:
+that is rot. What an index says is derived, so no damage to one may change anything.
 """
 
 from pathlib import Path
@@ -80,3 +81,5 @@ def _change_log(world, log: Path, how: str) -> None:
     if before.endswith(b"\n"):
         world.disk.restore(log, LOGS[how](before, world.random))
         world.forget_untrusted(log)
+        event = world.player.event_of(log.parent)
+        world.rotten |= event is not None and event.finished

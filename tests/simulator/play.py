@@ -19,7 +19,7 @@ import trio
 
 from arena import registry
 from arena.deals import Deals
-from arena.model import FaultKind, HostError, MatchSpec, SeatUse, Settings
+from arena.model import FaultKind, MatchSpec, SeatUse, Settings
 from arena.referee import Failure, Referee
 from tests.simulator.loop import here
 
@@ -147,7 +147,3 @@ def replacements(world):
             )
 
     return open_pipes, start_bots, Match
-
-
-def trouble(what: str) -> HostError:
-    return HostError(what)

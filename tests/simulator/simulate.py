@@ -8,16 +8,16 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from tests.simulator import checks, faults
-from tests.simulator.events import Played, Scenario, scenario
+from tests.simulator.events import FIRST_LARGE, Played, Scenario, scenario
 from tests.simulator.loop import HangError
 from tests.simulator.world import MOST_STDERR, World
 
 _numbers = itertools.count()
 _MEMORY = "/dev/shm"
 _SHOWN = 3
-_SHARE_COMPUTED, _COMPUTED = 19, 1
-"""One seed in so many plays its matches by the rules, if its event is not large; a prime, so that
-all other scenarios are among these."""
+_SHARES_COMPUTED, _COMPUTED = (19, 11), 1
+"""One seed in so many plays its matches by the rules, before FIRST_LARGE and from then on, if its
+event is not large. Primes, so that all other scenarios are among these."""
 
 
 @dataclass
@@ -76,8 +76,8 @@ def undisturbed(kind: str, plan: str, *, computed: bool):
 def simulate(seed: int, drawn=None, *, found=None, computed: bool | None = None) -> Run:
     """A seed's scenario under its faults, or those that are given."""
     if computed is None:
-        by_rules = seed % _SHARE_COMPUTED == _COMPUTED and not scenario(seed).large
-        computed = found is None and by_rules
+        share = _SHARES_COMPUTED[seed >= FIRST_LARGE]
+        computed = found is None and seed % share == _COMPUTED and not scenario(seed).large
     found = found or scenario(seed)
     if drawn is None:
         drawn = faults.draw(seed, cluster=found.cluster, large=found.large)
