@@ -9,6 +9,9 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
+# What acts in a terminal, in Markdown and HTML, and in a spreadsheet; and what is long.
+SEVERAL = pytest.mark.long("every hostile text", quick=("0", "3", "4", "10"))
+
 # What acts in a terminal, or turns a text around.
 ACTING = {"Cc", "Cf", "Cs", "Co", "Zl", "Zp"}
 
@@ -61,6 +64,7 @@ def forged_faults(forger, text):
     forger.put_records(records)
 
 
+@SEVERAL
 def test_nothing_that_is_printed_acts(forger, harmless, hostile):
     """Tables, records, faults, transcripts, verdicts: on success as in an error."""
     faulted = next(record for record in forger.records() if record["faults"])
@@ -104,6 +108,7 @@ def plain():
     return {}
 
 
+@SEVERAL
 def test_a_site_shows_it_and_nothing_else(forger, harmless, hostile, plain):
     """Every page has the elements that it has for a harmless folder, and in no file a text acts."""
 
