@@ -14,6 +14,16 @@ from .digests import digest
 
 FINISHED = sorted(EXPECTED["folders"])
 NODE = shutil.which("node")
+SOME = pytest.mark.long(
+    "every old folder",
+    quick=(
+        "beacon-nine-2",
+        "epoch-faults-golf-2",
+        "faults-golf-4",
+        "compared-golf-worse",
+        "merged-nine-2",
+    ),
+)
 VERIFIER = Path(__file__).parents[2] / "protocol" / "verify_deals.js"
 
 
@@ -35,16 +45,7 @@ def test_nothing_was_made_anew():
 
 
 @pytest.mark.parametrize("name", FINISHED)
-@pytest.mark.long(
-    "every old folder",
-    quick=(
-        "beacon-nine-2",
-        "epoch-faults-golf-2",
-        "faults-golf-4",
-        "compared-golf-worse",
-        "merged-nine-2",
-    ),
-)
+@SOME
 def test_a_finished_event_is_true_and_readable(name, frozen, told, tmp_path):
     """Verified, shown, rated, published; no file of it changes by that."""
     folder = frozen(name)
@@ -84,15 +85,14 @@ def test_a_table_over_epochs_says_one_thing_of_a_withdrawn_bot(frozen, told):
 
 @pytest.mark.process
 @pytest.mark.skipif(NODE is None, reason="node is not installed")
-def test_the_second_verifier_agrees():
-    """With every finished folder and epoch."""
-    for name in FINISHED:
-        folder = HERE / "folders" / name
-        for each in (folder, *folder.glob("epoch-*")):
-            done = subprocess.run(
-                [NODE, VERIFIER, each], capture_output=True, text=True, check=False
-            )
-            assert done.stdout.startswith("agrees: "), (each, done.stdout, done.stderr)
+@pytest.mark.parametrize("name", FINISHED)
+@SOME
+def test_the_second_verifier_agrees(name):
+    """With a finished folder and its epochs."""
+    folder = HERE / "folders" / name
+    for each in (folder, *folder.glob("epoch-*")):
+        done = subprocess.run([NODE, VERIFIER, each], capture_output=True, text=True, check=False)
+        assert done.stdout.startswith("agrees: "), (each, done.stdout, done.stderr)
 
 
 @pytest.mark.parametrize("name", sorted(EXPECTED["unfinished"]))
