@@ -44,8 +44,12 @@ class UnfinishedError(SubmissionError):
     """The upload isn't whole, or is still changing: later it may be taken."""
 
 
-def refuse(member: str, what: str) -> SubmissionError:
-    return SubmissionError(f"{printable(member, _SHOWN)}: {what}")
+class MemberError(SubmissionError):
+    """One member of an upload is the reason why it is refused."""
+
+
+def refuse(member: str, what: str) -> MemberError:
+    return MemberError(f"{printable(member, _SHOWN)}: {what}")
 
 
 @contextlib.contextmanager

@@ -9,6 +9,7 @@ end. Nothing in an upload says whose it is: only what an organiser calls an expo
 names in it, since an author could pack a file under somebody else's name.
 """
 
+import contextlib
 import stat
 from collections import deque
 from pathlib import Path
@@ -16,17 +17,18 @@ from typing import NamedTuple
 
 from arena.bots.folder import os_errors
 from arena.bots.plain_text import printable
-from arena.intake.authors import Author, author_of, handed_in
+from arena.intake.authors import Author, Handed, author_of, handed_in
 from arena.intake.caps import (
     CAPS,
     EXPORT,
+    MemberError,
     SubmissionError,
     Tally,
     UnfinishedError,
     UploadCaps,
     within,
 )
-from arena.intake.members import is_litter
+from arena.intake.members import Member, is_litter
 from arena.intake.submission import Content, Place, partial_folder
 from arena.intake.upload import open_upload
 from arena.model import Frozen, UserError
@@ -40,7 +42,7 @@ _UNFINISHED = (".part", ".partial", ".filepart", ".crdownload", ".download", ".t
 class InboxEntry(NamedTuple):
     path: Path
     author: Author | None
-    problem: str  # why nobody is the author
+    problem: str  # why it can't be taken; empty: unpack says
 
 
 def inbox_entries(inbox: Path) -> list[InboxEntry]:
@@ -118,22 +120,11 @@ def split(export: Path, target: Path, caps: UploadCaps = EXPORT) -> Split:
     """Give each author in a course system's download of all a folder in the new folder `target`.
 
     Each is unpacked afterwards by `unpack`. Texts that were typed into the course system are left
-    out; an author who handed in nothing else has no folder.
+    out; an author who handed in nothing else has no folder. A member that has to be refused is
+    its author's problem, and keeps nobody else out.
     """
-    places: dict[Author, str] = {}
-
-    def route(place: Place) -> Place | None:
-        # The export may be packed with the folder that it was unpacked to.
-        for depth, part in enumerate(place[:2]):
-            if handed := handed_in(part, is_file=depth == len(place) - 1):
-                inner = (*filter(None, [handed.file]), *place[depth + 1 :])
-                if not handed.is_bot or not inner:
-                    return None
-                return (places.setdefault(handed.author, str(len(places) + 1)), *inner)
-        return None
-
     with within(export.name), partial_folder(target) as folder, open_upload(export) as upload:
-        content = Content(folder / "export", Tally(caps), route)
+        content = _Export(folder / "export", Tally(caps))
         content.take_all(upload)
         if not content.files:
             raise SubmissionError(
@@ -141,5 +132,51 @@ def split(export: Path, target: Path, caps: UploadCaps = EXPORT) -> Split:
                 "into a folder with the author's name"
             )
         content.root.rename(target)
-    entries = [InboxEntry(target / number, author, "") for author, number in places.items()]
-    return Split(sorted(entries, key=lambda entry: str(entry.author)), tuple(content.dropped))
+    problems = content.problems
+    there = {place[0] for place in content.files}
+    entries = [
+        InboxEntry(target / number, author, problems.pop(author, ""))
+        for author, number in sorted(content.numbers.items(), key=lambda item: item[0].key)
+        if number in there
+    ]
+    entries += [
+        InboxEntry(export, key if isinstance(key, Author) else None, problem)
+        for key, problem in problems.items()
+    ]
+    return Split(entries, tuple(content.dropped))
+
+
+class _Export(Content):
+    """A folder for each author, by number; and what is wrong, by author where there is one."""
+
+    def __init__(self, root: Path, tally: Tally) -> None:
+        super().__init__(root, tally, self._place_of_author)
+        self.numbers: dict[Author, str] = {}
+        self.problems: dict[Author | str, str] = {}
+
+    def _place_of_author(self, place: Place) -> Place | None:
+        depth, handed = _handed_in(place)
+        if handed is None or not handed.is_bot:
+            return None
+        inner = (*filter(None, [handed.file]), *place[depth + 1 :])
+        if not inner:
+            return None
+        return (self.numbers.setdefault(handed.author, str(len(self.numbers) + 1)), *inner)
+
+    def judge(self, member: Member) -> Place | None:
+        try:
+            return super().judge(member)
+        except MemberError as error:
+            handed = None
+            with contextlib.suppress(MemberError):  # that it could be two authors'
+                _, handed = _handed_in(tuple(member.name.replace("\\", "/").split("/")))
+            self.problems.setdefault(handed.author if handed else str(error), str(error))
+            return None
+
+
+def _handed_in(place: Place) -> tuple[int, Handed | None]:
+    """What the first or the second name says: an export may lie in the folder of its unpacking."""
+    for depth, part in enumerate(place[:2]):
+        if handed := handed_in(part, is_file=depth == len(place) - 1):
+            return depth, handed
+    return 0, None

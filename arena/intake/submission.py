@@ -101,7 +101,7 @@ class Content:
 
     def take_all(self, upload: Upload) -> None:
         with upload.unchanged():
-            judged = [(self._judge(each), each[:-1]) for each in upload.members(self._tally)]
+            judged = [(self.judge(each), each[:-1]) for each in upload.members(self._tally)]
             for (place, seen), member in zip(judged, upload.members(self._tally), strict=False):
                 if member[:-1] != seen:
                     raise UnfinishedError(CHANGING)
@@ -134,7 +134,7 @@ class Content:
             dropped=tuple(self.dropped[:_SHOWN]),
         )
 
-    def _judge(self, member: Member) -> Place | None:
+    def judge(self, member: Member) -> Place | None:
         """Where a member is written; None: it is left out; SubmissionError: it is refused."""
         caps = self._tally.caps
         place = place_of(member.name, caps)

@@ -1,6 +1,7 @@
 """What lies in an inbox; whether it is complete; a course system's download of all."""
 
 import gzip
+import shutil
 
 import msgspec
 import pytest
@@ -179,7 +180,37 @@ def test_one_author_of_an_export_is_no_way_into_anothers_folder(inbox):
     assert [["bot.py"], ["Ann_1_assignsubmission_file_"]] == [
         [path.name for path in entry.path.iterdir()] for entry in found.entries
     ]
-    for name in (b"eve_3_4_..", b"Eve_2_assignsubmission_file_../bot.py"):
-        source = inbox.put("all.zip", zip_bytes(ann, Zipped(name, b"e")))
-        with pytest.raises(SubmissionError, match=r"its path leads up \(\.\.\)"):
-            split(source, inbox.root / "other")
+
+
+def test_a_refused_member_is_its_authors_problem_alone(inbox):
+    """One author can't keep the class out of the ladder."""
+    bad = {
+        b"eve_3_4_..": "its path leads up (..)",
+        b"Eve_2_assignsubmission_file_/../bot.py": "its path leads up (..)",
+        b"Eve_2_assignsubmission_file_\\a\0b": "its name has characters that can't be shown",
+        b"eve_3_4_5_x.zip": "could be of two authors",
+        b"Eve_2_assignsubmission_file_/BOT.py": "is 2/bot.py but for upper and lower case",
+        b"Cy_9_assignsubmission_file_/": "",
+        b"\xff\x01": "its name has characters that can't be shown",
+    }
+    for name, words in bad.items():
+        members = [
+            Zipped(b"Ann_1_assignsubmission_file_/bot.py", b"a"),
+            Zipped(b"Eve_2_assignsubmission_file_/bot.py", b"e"),
+            Zipped(name, b"" if name.endswith(b"/") else b"e"),
+        ]
+        target = inbox.root / "split"
+        found = split(inbox.put("all.zip", zip_bytes(*members)), target)
+        assert ("Ann_1", "") == (found.entries[0].author.key, found.entries[0].problem)
+        assert {path for path in target.rglob("*") if path.is_file()} == {
+            target / "1" / "bot.py",
+            target / "2" / "bot.py",
+        }
+        shutil.rmtree(target)
+        if not words:
+            assert ["Ann_1", "Eve_2"] == [entry.author.key for entry in found.entries]
+            continue
+        (problem,) = (entry for entry in found.entries if entry.problem)
+        assert words in problem.problem
+        owner = problem.author.key if problem.author else None
+        assert owner == {b"E": "Eve_2", b"e": "eve_3", b"\xff": None}[name[:1]] or b"_5_" in name
