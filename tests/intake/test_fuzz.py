@@ -11,7 +11,7 @@ import tempfile
 import zipfile
 from pathlib import Path
 
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from arena.intake import SubmissionError, UploadCaps, split, unpack
@@ -118,20 +118,17 @@ def taken_or_refused(data, name="a"):
             assert {"in", f"in/{name}", "out"} == paths(root)
 
 
-@settings(deadline=None)
 @given(damaged(ZIPS))
 @example(zip_bytes(Zipped(b"a", b"x"), Zipped(b"A", b"x")))
 def test_any_zip(data):
     taken_or_refused(data)
 
 
-@settings(deadline=None)
 @given(damaged(TARS))
 def test_any_tar(data):
     taken_or_refused(data)
 
 
-@settings(deadline=None)
 @given(
     st.sampled_from([b"", b"PK\3\4", b"PK\5\6", b"\x1f\x8b\x08", b"BZh9", b"\xfd7zXZ\0"]),
     st.binary(max_size=600),
@@ -156,7 +153,6 @@ CONTENT = st.dictionaries(
 )
 
 
-@settings(deadline=None)
 @given(CONTENT, st.sampled_from(["zip", "w", "w:gz", "w:xz"]))
 def test_what_is_sound_is_taken_as_it_is(content, form):
     """Whatever its names and bytes: none is lost, none is added, whoever packed it."""

@@ -65,6 +65,10 @@ REFUSED = {
         pax((b"path", b"x\0y")) + tar_file(b"y"),
         "x?y: its name has characters that can't be shown; rename it",
     ),
+    "pax path, long": (
+        pax((b"path", b"a/" * 600 + b"b")) + tar_file(b"y"),
+        "its path has 1201 bytes, 1024 are allowed; use shorter names",
+    ),
     "pax size": (
         pax((b"size", b"-1")) + tar_file(b"x"),
         "x: its header states a size that is none",

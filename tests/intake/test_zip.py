@@ -22,6 +22,7 @@ def wide(*numbers):
 
 BOT = Zipped(b"bot.py", b"print(1)")
 FULL = 0xFFFFFFFF
+DEFLATED = zlib.compress(b"y")[2:-4]
 
 REFUSED = {
     "up": (Zipped(b"../bot.py", b"x"), r"\.\./bot\.py: its path leads up \(\.\.\); pack the bot's"),
@@ -78,14 +79,22 @@ REFUSED = {
         Zipped(b"x", b"y", lie={"crc": 1}, local_lie={"crc": 1}),
         "x: its data is damaged",
     ),
-    "stream behind the data": (
+    "more behind the stream": (
         Zipped(
-            b"x", b"y" + zlib.compress(b"z"), method=0, lie={"method": 8}, local_lie={"method": 8}
+            b"x",
+            DEFLATED + b"hidden",
+            method=0,
+            lie={"method": 8, "size": 1, "crc": zlib.crc32(b"y")},
+            local_lie={"method": 8, "size": 1, "crc": zlib.crc32(b"y")},
         ),
-        "x: its data is damaged",
+        "x: its data is damaged; pack it again",
     ),
     "size in its own header": (
         Zipped(b"x", b"y", local_lie={"size": 2}),
+        "x: its header disagrees with the archive's directory; pack it again",
+    ),
+    "checksum in its own header": (
+        Zipped(b"x", b"y", local_lie={"crc": 1}),
         "x: its header disagrees with the archive's directory; pack it again",
     ),
     "name in its own header": (
