@@ -61,7 +61,7 @@ def within(name: str) -> Iterator[None]:
         raise type(error)(f"{printable(name, _SHOWN)}: {error}") from None
 
 
-class Tally:
+class Quota:
     """Counts what one submission has come to, across archives within archives."""
 
     def __init__(self, caps: UploadCaps) -> None:

@@ -22,8 +22,8 @@ from arena.intake.caps import (
     CAPS,
     EXPORT,
     MemberError,
+    Quota,
     SubmissionError,
-    Tally,
     UnfinishedError,
     UploadCaps,
     within,
@@ -102,7 +102,7 @@ def look(path: Path, before: Look | None, now: float, settle: float = SETTLE) ->
                 missing = f"{printable(path.name)}: is not complete; upload it again"
             elif not upload.is_folder:
                 with upload.unchanged():
-                    deque(upload.members(Tally(CAPS)), maxlen=0)
+                    deque(upload.members(Quota(CAPS)), maxlen=0)
     except UnfinishedError as error:
         missing = str(error)
     except SubmissionError:
@@ -113,6 +113,7 @@ def look(path: Path, before: Look | None, now: float, settle: float = SETTLE) ->
 
 class Split(NamedTuple):
     entries: list[InboxEntry]
+    problems: list[InboxEntry]  # what is refused, by its author if that is known
     others: tuple[str, ...]  # what is no author's, the first few
 
 
@@ -120,11 +121,11 @@ def split(export: Path, target: Path, caps: UploadCaps = EXPORT) -> Split:
     """Give each author in a course system's download of all a folder in the new folder `target`.
 
     Each is unpacked afterwards by `unpack`. Texts that were typed into the course system are left
-    out; an author who handed in nothing else has no folder. A member that has to be refused is
-    its author's problem, and keeps nobody else out.
+    out; an author who handed in nothing else has no entry. A member that has to be refused is its
+    author's problem, and keeps nobody else out.
     """
     with within(export.name), partial_folder(target) as folder, open_upload(export) as upload:
-        content = _Export(folder / "export", Tally(caps))
+        content = _Export(folder / "export", Quota(caps))
         content.take_all(upload)
         if not content.files:
             raise SubmissionError(
@@ -132,25 +133,24 @@ def split(export: Path, target: Path, caps: UploadCaps = EXPORT) -> Split:
                 "into a folder with the author's name"
             )
         content.root.rename(target)
-    problems = content.problems
     there = {place[0] for place in content.files}
     entries = [
-        InboxEntry(target / number, author, problems.pop(author, ""))
+        InboxEntry(target / number, author, "")
         for author, number in sorted(content.numbers.items(), key=lambda item: item[0].key)
-        if number in there
+        if number in there and author not in content.problems
     ]
-    entries += [
+    problems = [
         InboxEntry(export, key if isinstance(key, Author) else None, problem)
-        for key, problem in problems.items()
+        for key, problem in content.problems.items()
     ]
-    return Split(entries, tuple(content.dropped))
+    return Split(entries, problems, tuple(content.dropped))
 
 
 class _Export(Content):
     """A folder for each author, by number; and what is wrong, by author where there is one."""
 
-    def __init__(self, root: Path, tally: Tally) -> None:
-        super().__init__(root, tally, self._place_of_author)
+    def __init__(self, root: Path, quota: Quota) -> None:
+        super().__init__(root, quota, self._place_of_author)
         self.numbers: dict[Author, str] = {}
         self.problems: dict[Author | str, str] = {}
 

@@ -24,8 +24,8 @@ from arena.bots.snapshot import content_hash, listing, set_modes
 from arena.bots.trees import remove
 from arena.intake.caps import (
     CAPS,
+    Quota,
     SubmissionError,
-    Tally,
     UnfinishedError,
     UploadCaps,
     refuse,
@@ -53,17 +53,17 @@ class Unpacked(Frozen, frozen=True, kw_only=True):
 
 def unpack(source: Path, target: Path, caps: UploadCaps = CAPS) -> Unpacked:
     """Unpack into the new folder `target`; SubmissionError in one line, and nothing is left."""
-    tally = Tally(caps)
+    quota = Quota(caps)
     with within(source.name), partial_folder(target) as folder:
         with open_upload(source) as upload:
-            content = Content(folder / "upload", tally)
+            content = Content(folder / "upload", quota)
             content.take_all(upload)
             archives = [place for place in content.files if suffix_of(place[-1])]
             nested = archives == content.files and (upload.is_folder or bool(upload.kind()))
         if nested and len(archives) > 1:
             raise SubmissionError(f"holds {len(archives)} archives; leave only the one that counts")
         if nested and archives:
-            outer, content = content, Content(folder / "archive", tally)
+            outer, content = content, Content(folder / "archive", quota)
             content.dropped = outer.dropped
             inner = outer.root.joinpath(*archives[0])
             with within(inner.name), open_upload(inner) as upload:
@@ -88,21 +88,21 @@ class Content:
     """Files of an upload, written below `root`. `route`: another place for one, or none."""
 
     def __init__(
-        self, root: Path, tally: Tally, route: Callable[[Place], Place | None] = lambda place: place
+        self, root: Path, quota: Quota, route: Callable[[Place], Place | None] = lambda place: place
     ) -> None:
         self.root = root
         self.files: list[Place] = []
         self.bytes = 0
         self.dropped: list[str] = []
-        self._tally = tally
+        self._quota = quota
         self._route = route
         self._taken: dict[str, tuple[Place, bool]] = {}
         """By the path in lower case: the place, and whether it is a folder."""
 
     def take_all(self, upload: Upload) -> None:
         with upload.unchanged():
-            judged = [(self.judge(each), each[:-1]) for each in upload.members(self._tally)]
-            for (place, seen), member in zip(judged, upload.members(self._tally), strict=False):
+            judged = [(self.judge(each), each[:-1]) for each in upload.members(self._quota)]
+            for (place, seen), member in zip(judged, upload.members(self._quota), strict=False):
                 if member[:-1] != seen:
                     raise UnfinishedError(CHANGING)
                 if place and member.kind == "file":
@@ -136,7 +136,7 @@ class Content:
 
     def judge(self, member: Member) -> Place | None:
         """Where a member is written; None: it is left out; SubmissionError: it is refused."""
-        caps = self._tally.caps
+        caps = self._quota.caps
         place = place_of(member.name, caps)
         if not place and member.kind != "folder":
             raise refuse(member.name, "it has no name; give it one")
@@ -156,7 +156,7 @@ class Content:
         if member.kind == "file":
             if member.size > caps.file_mb << 20:
                 raise refuse(member.name, f"has more than {caps.file_mb} MB; leave it out")
-            self._tally.count_bytes(member.size)
+            self._quota.count_bytes(member.size)
         return place
 
     def _claim(self, place: Place, member: Member) -> None:
@@ -167,7 +167,7 @@ class Content:
             key = unicodedata.normalize("NFC", "/".join(mine[0]).casefold())
             other = self._taken.setdefault(key, mine)
             if other is mine:
-                self._tally.count_files()
+                self._quota.count_files()
             elif other == mine and is_folder:
                 return  # and so are the folders above
             elif other[0] == mine[0]:

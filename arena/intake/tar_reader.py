@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any, NamedTuple
 
-from arena.intake.caps import SubmissionError, Tally, UnfinishedError, refuse
+from arena.intake.caps import Quota, SubmissionError, UnfinishedError, refuse
 from arena.intake.members import Member, text_of
 
 _BLOCK = 512
@@ -58,13 +58,13 @@ class _Header(NamedTuple):
     executable: bool
 
 
-def tar_members(file: int, how: str, tally: Tally) -> Iterator[Member]:
+def tar_members(file: int, how: str, quota: Quota) -> Iterator[Member]:
     """The members of an open file, which may be compressed; `how` says it."""
-    tally.packed = tally.packed or os.fstat(file).st_size
+    quota.packed = quota.packed or os.fstat(file).st_size
     chunks = _chunks(file)
     if how in COMPRESSED:
         chunks = _decompressed(chunks, COMPRESSED[how])
-    caps = tally.caps
+    caps = quota.caps
     stream = _Stream(chunks, (caps.total_mb << 20) + caps.files * 3 * _BLOCK + _MOST)
     while header := _next_header(stream):
         end = stream.count + header.size + -header.size % _BLOCK

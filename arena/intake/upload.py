@@ -17,7 +17,7 @@ from arena.bots.commands import HEAD
 from arena.bots.folder import MAX_ENTRIES, Folder, FolderEntry, os_errors
 from arena.bots.plain_text import BotError
 from arena.bots.trees import MAX_DEPTH
-from arena.intake.caps import SubmissionError, Tally, UnfinishedError, refuse
+from arena.intake.caps import Quota, SubmissionError, UnfinishedError, refuse
 from arena.intake.members import Member, is_litter
 from arena.intake.tar_reader import COMPRESSED, is_tar, tar_members
 from arena.intake.zip_reader import zip_members
@@ -70,21 +70,21 @@ class Upload(NamedTuple):
         if found:
             raise found
 
-    def members(self, tally: Tally) -> Iterator[Member]:
+    def members(self, quota: Quota) -> Iterator[Member]:
         if self.is_folder:
             yield from _folder_members(Folder(self.descriptor))
             return
         info = os.fstat(self.descriptor)
-        if info.st_size > tally.caps.upload_mb << 20:
+        if info.st_size > quota.caps.upload_mb << 20:
             raise SubmissionError(
-                f"has {info.st_size >> 20} MB, {tally.caps.upload_mb} are allowed; leave out what "
+                f"has {info.st_size >> 20} MB, {quota.caps.upload_mb} are allowed; leave out what "
                 "the bot doesn't need"
             )
         kind = self.kind()
         if kind == "zip":
-            yield from zip_members(self.descriptor, tally)
+            yield from zip_members(self.descriptor, quota)
         elif kind:
-            yield from tar_members(self.descriptor, kind, tally)
+            yield from tar_members(self.descriptor, kind, quota)
         else:
             executable = bool(info.st_mode & stat.S_IXUSR)
             chunks = partial(_chunks, self.descriptor)

@@ -14,7 +14,7 @@ from functools import partial
 from itertools import pairwise
 from typing import NamedTuple
 
-from arena.intake.caps import SubmissionError, Tally, UnfinishedError, refuse
+from arena.intake.caps import Quota, SubmissionError, UnfinishedError, refuse
 from arena.intake.members import Member, text_of
 
 _END = struct.Struct("<4s4H2LH")
@@ -49,16 +49,16 @@ class _Entry(NamedTuple):
     executable: bool | None
 
 
-def zip_members(file: int, tally: Tally) -> Iterator[Member]:
+def zip_members(file: int, quota: Quota) -> Iterator[Member]:
     """The members of an open file; everything but their data is checked before the first one."""
     count, start, end = _directory(file)
-    Tally(tally.caps).count_files(count)  # before they are looked at
-    tally.packed = tally.packed or os.fstat(file).st_size
+    Quota(quota.caps).count_files(count)  # before they are looked at
+    quota.packed = quota.packed or os.fstat(file).st_size
     spans = []
     entries = []
     place = start
     for _ in range(count):
-        entry, raw, place = _entry(file, place, tally.caps.path_bytes)
+        entry, raw, place = _entry(file, place, quota.caps.path_bytes)
         begin = _begin(file, entry, raw)
         spans.append((entry.offset, begin + entry.packed, entry.name))
         entries.append((entry, begin))

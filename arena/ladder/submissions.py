@@ -136,6 +136,8 @@ def _add_export(ladder: Ladder, export: Path, notify: Notify) -> None:
         found = split(export, staging)
         if found.others:
             notify(f"note: of no author: {', '.join(found.others)}")
+        for entry in found.problems:
+            notify(f"note: not taken: {entry.problem}")
         for entry in found.entries:
             assert entry.author
             known_handle(ladder, entry.author)  # while its name is known without its number

@@ -1,4 +1,4 @@
-"""Hostile uploads under real limits of memory, time and disk, in a process of their own."""
+"""Hostile uploads under real limits of memory, time, descriptors and disk."""
 
 import gzip
 import lzma
@@ -24,6 +24,7 @@ source, target, room, seconds, file_size, files = sys.argv[1:]
 pages = int(Path("/proc/self/statm").read_text().split()[0])
 most = pages * resource.getpagesize() + (int(room) << 20)
 resource.setrlimit(resource.RLIMIT_AS, (most, most))
+resource.setrlimit(resource.RLIMIT_NOFILE, (96, 96))
 resource.setrlimit(resource.RLIMIT_CPU, (int(seconds), int(seconds)))
 if int(file_size):
     resource.setrlimit(resource.RLIMIT_FSIZE, (int(file_size), int(file_size)))
@@ -139,6 +140,15 @@ def test_a_large_folder_is_refused_before_it_is_copied(inbox):
         source = inbox.put(f"ann/{number % 7}/{number}", b"").parents[1]
     words = "SubmissionError ann: holds more than 200 files and folders"
     assert limited(inbox, source, files=200).startswith(words)
+
+
+def test_a_folder_without_a_bottom_is_refused_before_it_takes_all_descriptors(inbox):
+    inbox.put("ann/bot.py", b"x")
+    here = inbox.path / "ann"
+    for _ in range(150):
+        here /= "d"
+        here.mkdir()
+    assert "folders deep; use fewer" in limited(inbox, inbox.path / "ann")
 
 
 @pytest.mark.parametrize("make", [many_comments, many_records], ids=lambda make: make.__name__)

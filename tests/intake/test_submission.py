@@ -1,5 +1,6 @@
 """One submission, as authors and course systems pack it, becomes a folder that bots load from."""
 
+import itertools
 import os
 import re
 import stat
@@ -8,7 +9,9 @@ import subprocess
 import pytest
 
 from arena.bots import load
-from arena.intake import SubmissionError, UnfinishedError, UploadCaps, unpack
+from arena.intake import CAPS, SubmissionError, UnfinishedError, UploadCaps, unpack
+from arena.intake.caps import Quota
+from arena.intake.members import Member
 from arena.intake.submission import Content
 from arena.model import UserError
 from tests.intake.archives import Zipped, tar_bytes, tar_file, zip_bytes
@@ -183,16 +186,6 @@ def test_no_pipe_is_waited_for(inbox, inside):
     assert "neither a file nor a folder" in words or "pipe: is a device or a pipe" in words
 
 
-def test_a_folder_without_a_bottom_is_refused(inbox):
-    """Before the path to it takes a descriptor for each of its parts."""
-    inbox.put("ann/bot.py", BOT)
-    here = inbox.path / "ann"
-    for _ in range(150):
-        here /= "d"
-        here.mkdir()
-    assert "folders deep; use fewer" in inbox.refused("ann", inbox.path / "ann")
-
-
 def test_a_name_that_is_no_text_is_refused(inbox):
     inbox.put("ann/bot.py", BOT)
     (inbox.path / "ann" / os.fsdecode(b"\xff")).write_bytes(BOT)
@@ -208,6 +201,13 @@ def grow(path):
         file.write(b"more")
 
 
+def rewrite(path):
+    """With as many bytes, and the time that it had."""
+    info = path.stat()
+    path.write_bytes(b"X" * info.st_size)
+    os.utime(path, ns=(info.st_atime_ns, info.st_mtime_ns))
+
+
 def add(path):
     path.with_name("another.py").write_bytes(BOT)
 
@@ -217,7 +217,7 @@ def exchange(path):
     path.write_bytes(path.with_name("old").read_bytes())
 
 
-@pytest.mark.parametrize("what", [change, grow, add, exchange, os.unlink])
+@pytest.mark.parametrize("what", [change, grow, rewrite, add, exchange, os.unlink])
 def test_a_folder_that_changes_while_it_is_read_is_refused(inbox, monkeypatch, what):
     """Also if each file by itself is sound."""
     first, last = inbox.put("ann/a.py", BOT), inbox.put("ann/z.py", BOT)
@@ -253,6 +253,30 @@ def test_an_archive_that_changes_while_it_is_read_is_refused(inbox, monkeypatch,
     monkeypatch.setattr(Content, "_write", changed)
     with pytest.raises(UnfinishedError, match="ann: is still changing"):
         inbox.unpack(source)
+
+
+def test_an_archive_that_changes_between_judging_and_writing_is_refused(inbox, monkeypatch):
+    """Even if what was a folder is a file by then."""
+    source = inbox.put("ann", tar_bytes(tar_file(b"a", b"", type_=b"5"), tar_file(b"a/b")))
+    judge = Content.judge
+
+    def changed(self, member):
+        if member.name == "a/b":
+            source.write_bytes(tar_bytes(tar_file(b"a", b""), tar_file(b"a/b")))
+        return judge(self, member)
+
+    monkeypatch.setattr(Content, "judge", changed)
+    with pytest.raises(UnfinishedError, match="ann: is still changing"):
+        unpack(source, inbox.target)
+    assert not list(inbox.out.iterdir())
+
+
+@pytest.mark.parametrize("chunks", [itertools.repeat(b"more"), iter([b"le"])])
+def test_a_file_that_has_another_size_than_it_had_is_refused(tmp_path, chunks):
+    """Nor is one written that grows as fast as it is read."""
+    content = Content(tmp_path, Quota(CAPS))
+    with pytest.raises(UnfinishedError, match="is still changing"):
+        content._write(("a",), Member("a", "file", 3, None, lambda: chunks))
 
 
 def test_what_a_killed_process_left_is_removed(inbox):
