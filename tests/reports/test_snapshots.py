@@ -69,6 +69,20 @@ def test_an_event_s_name_stands_with_its_facts(tables):
     assert "\x1b" not in brief + whole
 
 
+def test_who_is_kept_out_of_an_epoch_is_said(tables):
+    """Withdrawn or retired before it; not of several events, whose rows have them."""
+    table = tables.plain()
+    gone = msgspec.structs.replace(table.event.settings, withdrawn=("x@1",), retired=("y@1",))
+    table = msgspec.structs.replace(
+        table, event=msgspec.structs.replace(table.event, settings=gone)
+    )
+    text = render(table, "text")
+    assert "kept out: x@1: was withdrawn before this epoch\n" in text
+    assert "kept out: y@1: is a former version of a bot that came later\n" in text
+    source = SourceEvent(event=table.event, matches=1, planned=1)
+    assert "kept out" not in render(msgspec.structs.replace(table, sources=(source,) * 2), "text")
+
+
 def test_json_has_a_version_and_sorted_keys(tables):
     """Programs find the format first, and the same order of keys everywhere."""
     made = render(tables.eventful(), "json")
