@@ -61,6 +61,7 @@ if TYPE_CHECKING:
     from arena.games import IllegalMoveError as IllegalMoveError
     from arena.ladder.operations import LadderStatus as LadderStatus
     from arena.ladder.operations import is_ladder as is_ladder
+    from arena.ladder.operations import ladder_feedback as ladder_feedback
     from arena.ladder.operations import ladder_freeze as ladder_freeze
     from arena.ladder.operations import ladder_grades as ladder_grades
     from arena.ladder.operations import ladder_init as ladder_init
@@ -143,7 +144,14 @@ _HOMES = {
     "arena.executors.cluster": ("ClusterOptions",),
     "arena.games": ("IllegalMoveError",),
     "arena.ladder.operations": (
-        *("LadderStatus", "is_ladder", "ladder_freeze", "ladder_grades", "ladder_init"),
+        *(
+            "LadderStatus",
+            "is_ladder",
+            "ladder_feedback",
+            "ladder_freeze",
+            "ladder_grades",
+            "ladder_init",
+        ),
         *(
             "ladder_intake",
             "ladder_round",

@@ -156,6 +156,24 @@ def table(folder: Path, game: str | None, *, grades: bool, retired: bool, **show
 
 @ladder.command(cls=LadderCommand)
 @_folder
+@click.argument("author", required=False)
+def feedback(folder: Path, author: str | None) -> None:
+    import arena
+    from arena.terminal.screen import say
+
+    found = arena.ladder_feedback(folder, notify=say)
+    if author is None:
+        say(f"{len(found)} reports, in {folder / 'feedback'}")
+        return
+    wanted = [path for path in found if path.parent.name == author]
+    if not wanted:
+        known = ", ".join(path.parent.name for path in found) or "none"
+        raise arena.UserError(f"{folder}: no author {author!r}; there are: {known}")
+    click.echo(wanted[0].read_text("utf-8"), nl=False)
+
+
+@ladder.command(cls=LadderCommand)
+@_folder
 def freeze(folder: Path) -> None:
     import arena
     from arena.terminal.ladder_report import status_lines

@@ -11,6 +11,7 @@ from arena.event.progress import Outcome, Progress
 from arena.event.session import Session
 from arena.executors.cores import fair_jobs
 from arena.ladder import folder as ladders
+from arena.ladder.feedback import write_feedback
 from arena.ladder.folder import Ladder, held_ladder
 from arena.ladder.ranking import ranking
 from arena.ladder.rounds import play_round
@@ -132,6 +133,11 @@ def ladder_total(folder: PathName) -> Sequence[TotalRow]:
 def ladder_grades(folder: PathName) -> str:
     """A CSV for the organiser, with a row for each author."""
     return grades(Ladder(Path(folder)))
+
+
+def ladder_feedback(folder: PathName, *, notify: Notify = ignore_notes) -> list[Path]:
+    """Write what each author may see into feedback/AUTHOR; returns the reports."""
+    return write_feedback(Ladder(Path(folder)), notify)
 
 
 def ladder_freeze(folder: PathName) -> LadderStatus:
