@@ -66,6 +66,7 @@ if TYPE_CHECKING:
     from arena.ladder.operations import ladder_grades as ladder_grades
     from arena.ladder.operations import ladder_init as ladder_init
     from arena.ladder.operations import ladder_intake as ladder_intake
+    from arena.ladder.operations import ladder_publish as ladder_publish
     from arena.ladder.operations import ladder_round as ladder_round
     from arena.ladder.operations import ladder_status as ladder_status
     from arena.ladder.operations import ladder_submit as ladder_submit
@@ -154,6 +155,7 @@ _HOMES = {
         ),
         *(
             "ladder_intake",
+            "ladder_publish",
             "ladder_round",
             "ladder_status",
             "ladder_submit",

@@ -184,6 +184,22 @@ def freeze(folder: Path) -> None:
 
 @ladder.command(cls=LadderCommand)
 @_folder
+@option("--to SITE", FOLDER, "The site's folder: empty, or one of this ladder.", required=True)
+@option("--rounds N", POSITIVE, "Only the newest N of each game with matches.  [default: all]")
+def publish(folder: Path, to: Path, rounds: int | None) -> None:
+    import arena
+    from arena.terminal.published import PublishProgress, outcome_lines
+    from arena.terminal.screen import say
+
+    bar = PublishProgress()
+    for outcome in arena.ladder_publish(folder, to, rounds=rounds, notify=say, progress=bar):
+        for line in outcome_lines(outcome):
+            say(line)
+    click.echo(str(to / "index.html"))
+
+
+@ladder.command(cls=LadderCommand)
+@_folder
 @option("--head HEX", text="The chain's head as it was published once.")
 @option("--jobs N", POSITIVE, "Processes.  [default: the cores]")
 @json_option

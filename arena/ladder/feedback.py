@@ -155,6 +155,9 @@ class _LastRound:
         self._faulted: dict[str, list[MatchRecord]] = {}
         for record in self._results.matches():
             self._add(record)
+        for record in self._results.matches(everything=True):  # of annulled bots, too
+            for fault in record.faults:
+                self._faulted.setdefault(record.seats[fault.seat], []).append(record)
         judged = self._results.regret(JUDGED).bots if self.matches else ()
         self.regret = {each.bot: each for each in judged}
 
@@ -167,8 +170,6 @@ class _LastRound:
                 theirs=record.totals[1 - seat],
             )
             self.matches.setdefault(entrant, []).append(shown)
-            if any(fault.seat == seat for fault in record.faults):
-                self._faulted.setdefault(entrant, []).append(record)
 
     def faults(self, entrant: str, folder: Path) -> Iterator[FaultShown]:
         for record in self._faulted.get(entrant, ())[:FAULTS]:
@@ -231,7 +232,7 @@ def _game_lines(game: GameFeedback) -> Iterator[str]:
     yield f"## {game.game}"
     yield ""
     if game.rank is None:
-        yield "Not rated: it has played no round yet."
+        yield "Not in the ranking: none of its matches counts yet, or it plays no more."
     else:
         ranks = (
             f"{game.rank}" if game.rank == game.rank_last else f"{game.rank} to {game.rank_last}"

@@ -13,6 +13,7 @@ from arena.executors.cores import fair_jobs
 from arena.ladder import folder as ladders
 from arena.ladder.feedback import write_feedback
 from arena.ladder.folder import Ladder, held_ladder
+from arena.ladder.publish import publish_ladder
 from arena.ladder.ranking import ranking
 from arena.ladder.rounds import play_round
 from arena.ladder.submissions import Handled, close_ladder, leave, take_in
@@ -22,6 +23,8 @@ from arena.ladder.watch import watch_ladder
 from arena.live import open_page
 from arena.machine import Notify, ignore_notes
 from arena.model import Frozen, Table
+from arena.site.publish import Progress as SiteProgress
+from arena.site.publish import PublishedSummary
 
 _ANY_RUN = RunOptions()
 
@@ -145,6 +148,21 @@ def ladder_freeze(folder: PathName) -> LadderStatus:
     with held_ladder(Path(folder)) as ladder:
         close_ladder(ladder)
         return _status(ladder)
+
+
+def ladder_publish(
+    folder: PathName,
+    site: PathName,
+    *,
+    rounds: int | None = None,
+    notify: Notify = ignore_notes,
+    progress: SiteProgress = lambda _folder, _done, _of: None,
+) -> list[PublishedSummary]:
+    """Write the ladder as a site, or bring one up to date. `rounds`: how many of the newest of each
+    game are shown with their matches; None: all.
+    """
+    ladder = Ladder(Path(folder))
+    return publish_ladder(ladder, Path(site), rounds=rounds, notify=notify, progress=progress)
 
 
 def ladder_watch(

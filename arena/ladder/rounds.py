@@ -72,7 +72,8 @@ def _begin(ladder: Ladder, game: str | None, session: Session, *, final: bool) -
             f"{ladder.folder}: a round needs two active bots, there is {active or 'none'}; first: "
             f"arena ladder intake {ladder.folder}"
         )
-    base = rules.event(game).settings(session.progress.say)
+    name = f"{rules.name}, {'final' if final else f'round {number}'}"
+    base = replace(rules.event(game), name=name).settings(session.progress.say)
 
     def settle(ready: Sequence[Bot]) -> Settings:
         own = round_settings(rules, begun, ladder.chain.head)

@@ -74,7 +74,8 @@ class Rules(
     """Deals that can be known beforehand, for tests; empty: secret ones."""
 
     def event(self, game: str) -> EventOptions:
-        return EventOptions(game=game, deals=5, rate_on="adjusted", limits=self.games[game].limits)
+        limits = self.games[game].limits
+        return EventOptions(game=game, deals=5, rate_on="adjusted", limits=limits, name=self.name)
 
 
 class Intake(

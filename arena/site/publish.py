@@ -12,7 +12,7 @@ by some 100 bytes a match.
 
 import secrets
 import shutil
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import NamedTuple
@@ -24,9 +24,9 @@ from arena.event.rerate import RateOptions
 from arena.event.results import announce_reading
 from arena.executors.cores import fair_jobs
 from arena.machine import Notify
-from arena.model import Frozen, HostError, UserError
+from arena.model import Frozen, HostError, Table, UserError
 from arena.registry import GAMES
-from arena.reports import View
+from arena.reports import TableReport, View
 from arena.reports.escape import json_line
 from arena.site import feed, state
 from arena.site.clearance import Clearance, key_fingerprint, site_key
@@ -34,10 +34,11 @@ from arena.site.folder import SiteFolder, read_or_make_key
 from arena.site.match_files import MatchFiles
 from arena.site.pages import ranking, shared, viewer
 from arena.site.pages.bot import bot
-from arena.site.pages.frame import Site, sheets_of
+from arena.site.pages.frame import LADDER_TABS, Site, sheets_of
 from arena.site.pages.method import method
 from arena.site.regret import FILE, MATCHES, regret_of
 from arena.site.source import SiteSource, origin_of, read_source
+from arena.site.state import LadderPage
 from arena.site.view import EventView, bot_slug, event_slug
 from arena.site.words import asset_files
 
@@ -79,12 +80,24 @@ class PublishedSummary(NamedTuple):
     aliases: tuple[BotAlias, ...]  # of its bots, by their ids; none where names are published
 
 
+class LadderExtras(NamedTuple):
+    """What a site has of a ladder, besides its rounds."""
+
+    tables: Sequence[Table]  # by game, of all rounds
+    chain: bytes
+
+
 Progress = Callable[[Path, int, int], None]
 """Told of the folder, the matches that are done, and all of them."""
 
 
-def update_site(
-    folders: Sequence[Path], site: Path, options: PublishOptions, notify: Notify, progress: Progress
+def update_site(  # noqa: PLR0917 - as they are
+    folders: Sequence[Path],
+    site: Path,
+    options: PublishOptions,
+    notify: Notify,
+    progress: Progress,
+    ladder: LadderExtras | None = None,
 ) -> list[PublishedSummary]:
     """Write the events in some results folders as a static site; other events in it stay."""
     if options.name is not None and len(folders) > 1:
@@ -114,6 +127,8 @@ def update_site(
                 counts = entry.matches, entry.replays, entry.missing, source.why
                 known = tuple(_aliases(source, clearing))
                 summaries.append(PublishedSummary(source.folder, entry.slug, *counts, known))
+            if ladder:
+                index = msgspec.structs.replace(index, ladder=_ladder(target, index, ladder))
             _common(target, index)
             target.write(state.FILE, state.encode_index(index))  # last of all
         except OSError as error:
@@ -227,6 +242,33 @@ def event_files(site: Site, view: EventView) -> Iterator[tuple[str, str]]:
         yield FILE, json_line(msgspec.json.encode(view.regret)).decode() + "\n"
     for name, report in ranking.published_tables().items():
         yield name, report.render(view.table, View())
+
+
+def _ladder(
+    site: SiteFolder, index: state.SiteIndex, ladder: LadderExtras
+) -> tuple[LadderPage, ...]:
+    """The rankings over all rounds, and the chain."""
+    site.write("ladder/chain.jsonl", ladder.chain)
+    frame = Site(title=index.title, tabs=LADDER_TABS)
+    pages = []
+    for found in ladder.tables:
+        game = found.event.settings.game
+        view = EventView(slug=game, name=index.title, table=found)
+        for name, text in (
+            ("index.html", ranking.ranking(frame, view)),
+            ("ranking.html", ranking.ranking(frame, view, whole=True)),
+            ("matrix.html", ranking.matrix(frame, view)),
+            *((name, report.render(found, View())) for name, report in _tables()),
+        ):
+            site.write(f"ladder/{game}/{name}", text)
+        bots = tuple(row.entrant for row in found.rows)
+        page = f"ladder/{game}/index.html"
+        pages.append(LadderPage(game=game, page=page, matches=found.matches, bots=bots))
+    return tuple(pages)
+
+
+def _tables() -> Iterable[tuple[str, TableReport]]:
+    return ranking.published_tables().items()
 
 
 def _common(site: SiteFolder, index: state.SiteIndex) -> None:

@@ -61,6 +61,15 @@ class Published(Frozen, frozen=True, kw_only=True):
     """Hash of all that its files of matches follow from: the same, and they aren't made again."""
 
 
+class LadderPage(Frozen, frozen=True, kw_only=True):
+    """The ranking of a game of a ladder, over all of its rounds."""
+
+    game: str  # as in --game
+    page: str  # from the site's folder
+    matches: int  # of all rounds
+    bots: tuple[str, ...]  # those that play, in the order of the table
+
+
 class SiteIndex(Frozen, frozen=True, kw_only=True):
     """The index of a site."""
 
@@ -73,6 +82,8 @@ class SiteIndex(Frozen, frozen=True, kw_only=True):
     id: str = ""
     """Drawn when the site was made; its aliases differ from those of any other site."""
     events: tuple[Published, ...] = ()  # the latest first
+    ladder: tuple[LadderPage, ...] = ()
+    """The rankings of the ladder that the site is of."""
 
 
 decode_index = msgspec.json.Decoder(SiteIndex).decode

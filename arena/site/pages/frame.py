@@ -30,6 +30,10 @@ TABS = (
 )
 
 
+LADDER_TABS = TABS[:2]
+"""Pages of a ladder's ranking: what is played is in its rounds."""
+
+
 class Site(Frozen, frozen=True, kw_only=True):
     title: str = ""  # empty: "Tournaments", in whatever language
     tabs: tuple[tuple[str, str], ...] = TABS

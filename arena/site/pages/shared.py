@@ -1,6 +1,6 @@
 """The pages that a site's events share: its first page, bots across events, rules of games."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from arena import registry
 from arena.reports.columns import NOTHING as NONE
@@ -26,6 +26,7 @@ def index(site: frame.Site, known: SiteIndex) -> str:
         site,
         tag("h1", title),
         tag("p", say("index_lead"), class_="lead"),
+        *_ladder(known),
         tag("ul", *events, class_="events") if events else tag("p", say("no_events")),
         tag("h2", say("all_bots")) if bots else None,
         tag("p", join(*links, between=frame.DOT)) if bots else None,
@@ -34,6 +35,19 @@ def index(site: frame.Site, known: SiteIndex) -> str:
         title=title,
         game=frame.common_game(event.game for event in known.events),
     )
+
+
+def _ladder(known: SiteIndex) -> Iterator[Safe]:
+    for each in known.ladder:
+        link = tag("a", say("tab_ranking"), ": ", frame.game_name(each.game), href=each.page)
+        leaders = [tag("li", frame.name(bot)) for bot in each.bots[:_LEADERS]]
+        about = join(
+            say("bots_n", n=len(each.bots)),
+            say("matches_n", n=each.matches),
+            between=frame.DOT,
+        )
+        yield tag("section", tag("h2", link), tag("p", about, class_="quiet small"),
+                  tag("ol", *leaders), class_="ladder")  # fmt: skip
 
 
 def _event_link(event: Published, where: str) -> Safe:
