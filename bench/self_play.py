@@ -9,7 +9,8 @@ the run.
 
 Prints for each bot: strokes a hole, strokes a match against the others' mean with the standard
 error over deals, the share of matches won against each of the others (a tie counts half), and
-the microseconds between question and answer, pipes included.
+from question to answer, without the start: the mean time, pipes included, and the CPU of the bot's
+process, in the mean and at most, which other programs on the machine hardly change.
 """
 
 from __future__ import annotations
@@ -43,7 +44,8 @@ class Contestant(Protocol):
 
     name: str
     seconds: float
-    decisions: int
+    cpu: list[float]
+    """Seconds of each answer."""
 
     def tell(self, message: ToBot) -> None:
         """Hand over a message that wants no answer."""
@@ -61,7 +63,7 @@ class Imported:
     def __init__(self, folder: Path) -> None:
         self.name = folder.name
         self.seconds = 0.0
-        self.decisions = 0
+        self.cpu = list[float]()
         spec = importlib.util.spec_from_file_location(f"bot_{folder.name}", folder / "bot.py")
         assert spec is not None
         assert spec.loader is not None
@@ -75,14 +77,14 @@ class Imported:
     def ask(self, question: Act) -> str:
         """The policy's move."""
         line = encode(question)
-        started = time.perf_counter()
+        begun, started = time.perf_counter(), time.process_time()
         message = json.loads(line)
         if self._player is None:
             move = self.module.choose(message["view"], message["legal"])
         else:
             move = self._player.choose(message["view"], message["legal"], message["events"])
-        self.seconds += time.perf_counter() - started
-        self.decisions += 1
+        self.cpu.append(time.process_time() - started)
+        self.seconds += time.perf_counter() - begun
         return str(move)
 
     def close(self) -> None:
@@ -110,23 +112,21 @@ class Program:
     def __init__(self, folder: Path, settings: Settings) -> None:
         self.name = folder.name
         self.seconds = 0.0
-        self.decisions = 0
+        self.cpu = list[float]()
         run = of_folder(folder).run
         assert run is not None
         self._process = subprocess.Popen(
             run, cwd=built(folder), stdin=subprocess.PIPE, stdout=subprocess.PIPE
         )
+        self._clock = ~self._process.pid << 3 | 2  # MAKE_PROCESS_CPUCLOCK(pid, CPUCLOCK_SCHED)
         self._exchange(encode(hello(settings)))
-        self.seconds = 0.0  # the start is not a decision
 
     def _exchange(self, line: bytes) -> dict[str, Any]:
         assert self._process.stdin is not None
         assert self._process.stdout is not None
-        started = time.perf_counter()
         self._process.stdin.write(line)
         self._process.stdin.flush()
         answer = self._process.stdout.readline()
-        self.seconds += time.perf_counter() - started
         message: dict[str, Any] = json.loads(answer)
         return message
 
@@ -137,8 +137,11 @@ class Program:
 
     def ask(self, question: Act) -> str:
         """The program's move."""
-        self.decisions += 1
-        answer = self._exchange(encode(question))
+        line, started = encode(question), time.clock_gettime(self._clock)
+        begun = time.perf_counter()
+        answer = self._exchange(line)
+        self.seconds += time.perf_counter() - begun
+        self.cpu.append(time.clock_gettime(self._clock) - started)
         assert answer["turn"] == question.turn
         return str(answer["move"])
 
@@ -227,10 +230,12 @@ class Tally:
             mean = sum(differences) / count
             error = math.sqrt(sum((it - mean) ** 2 for it in differences) / count / count)
             beaten = self.beaten[index] / self.matches
-            micros = bot.seconds * 1e6 / bot.decisions
+            micros, cpu = (sec * 1e6 / len(bot.cpu) for sec in (bot.seconds, sum(bot.cpu)))
+            longest = max(bot.cpu) * 1e3
             lines.append(
                 f"{bot.name:>12}  {self.strokes(index):6.2f} a hole  {mean:+7.2f} ± {error:.2f} a "
-                f"match  {beaten:6.1%} beaten  {micros:6.1f} µs a decision"
+                f"match  {beaten:6.1%} beaten  {micros:6.1f} µs an answer; "
+                f"CPU {cpu:.1f} µs, at most {longest:.1f} ms"
             )
         return lines
 

@@ -213,6 +213,9 @@ def main() -> None:
     parser.add_argument("--stages", type=int, default=8)
     parser.add_argument("--judged", type=int, default=80, help="deals that judge a setting")
     parser.add_argument("--from-stage", type=int, default=1, help="the first that is judged")
+    parser.add_argument(
+        "--kept", type=Path, help="a file of results: begun again, a measure goes on"
+    )
     asked = parser.parse_args()
     measures = [(asked.how, deals) for deals in asked.deals or [2]]
     if asked.simulated:
@@ -220,20 +223,22 @@ def main() -> None:
         measures = [(f"simulated {how}", deals) for how, deals in measures]
         if not asked.deals:
             measures = [("simulated strokes", 1), ("simulated wins", 10), ("simulated wins", 20)]
+    lines = asked.kept.read_text().splitlines() if asked.kept and asked.kept.exists() else []
+    kept = {key: json.loads(found) for key, found in (line.split("\t") for line in lines)}
     for how, deals in measures:
         runs = []
         for seed in range(1, 1 + asked.seeds):
-            found = tuned(
-                f"seed {seed}",
-                how,
-                deals,
-                asked.stages,
-                judged=asked.judged,
-                first=asked.from_stage,
-            )
-            runs.append(found)
-            if not asked.simulated:
-                print(how, deals, seed, json.dumps(found), file=sys.stderr, flush=True)
+            limits = {"judged": asked.judged, "first": asked.from_stage}
+            key = json.dumps([seed, how, deals, asked.stages, limits])
+            if key not in kept:
+                kept[key] = tuned(f"seed {seed}", how, deals, asked.stages, **limits)
+                line = f"{key}\t{json.dumps(kept[key])}"
+                if asked.kept:
+                    with asked.kept.open("a") as file:
+                        print(line, file=file)
+                if not asked.simulated:
+                    print(line, file=sys.stderr, flush=True)
+            runs.append(kept[key])
         for number, after in enumerate(zip(*runs, strict=True)):
             matches = statistics.median(count for count, _ in after)
             low, middle, high = statistics.quantiles([by for _, by in after], n=4)

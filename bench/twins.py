@@ -1,6 +1,6 @@
 """How often `arena twins` lists honest bots, and how many ports it finds.
 
-    python bench/twins.py GAME [--bots N] [--ports N] [--real N] [--seed TEXT]
+    python bench/twins.py GAME [--bots N] [--ports N] [--real N] [--seed TEXT] [--questions N]
 
 Every bot answers the questions that `arena twins` would put to bots of the event in results/GAME.
 **Honest** are N designs that are drawn by lot, each as if a student had written it alone: two of
@@ -23,7 +23,7 @@ import shutil
 import sys
 import tempfile
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -32,9 +32,8 @@ import msgspec
 
 from arena.api.twins import published_recipes
 from arena.bots import default_cache, in_use, load
-from arena.event.poll import PollTerms, choose_courses, poll_bots
+from arena.event.poll import QUESTIONS, PollTerms, choose_courses, poll_bots
 from arena.event.workshop import Workshop
-from arena.model import Event
 from arena.ratings.intervals import wilson
 from arena.registry import game as game_of
 from arena.store import read_event
@@ -81,17 +80,6 @@ def _answers(game: str, design: designs.Design, courses: Course) -> list[str]:
             move = designed.choose(game, view, rng, design)
             answers.append(move if move in legal else legal[0])
     return answers
-
-
-def as_processes(
-    event: Event, courses: Sequence[SeatCourse], paths: Sequence[Path]
-) -> dict[str, BotAnswers]:
-    """What programs answer; those without their toolchain are left out."""
-    workshop = Workshop(event.settings, print, skip_broken=True)
-    bots, _ = workshop.enter(load(paths, cache=workshop.cache))
-    terms = PollTerms(event.settings, courses, workshop.backend.name, 120.0)
-    answers = poll_bots(bots, terms, workshop.room)
-    return {bot.entrant.name: given for bot, given in zip(bots, answers, strict=True)}
 
 
 def program(folder: Path, name: str, design: designs.Design, language: str) -> Path:
@@ -147,6 +135,12 @@ def found_ports(what: str, ports: Mapping[str, Sequence[Likeness]], bars: Bars) 
     print(f"  {near} of {len(every)} are too near a recipe to tell")
 
 
+def recipes_beside(search: TwinSearch, ports: Collection[str]) -> None:
+    """Of how many ports no statistic can tell: honest bots that play a recipe are the same."""
+    found = sum(search.near(port) or search.near(port.partition(" ")[0]) for port in ports)
+    print(f"  of {found} of {len(ports)} one of the two plays a recipe, or nearly")
+
+
 def main() -> None:
     """Measure."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
@@ -155,10 +149,11 @@ def main() -> None:
     parser.add_argument("--ports", type=int, default=150)
     parser.add_argument("--real", type=int, default=20)
     parser.add_argument("--seed", default="a", help="draws the designs")
+    parser.add_argument("--questions", type=int, default=QUESTIONS)
     wanted = parser.parse_args()
     folder, game = HERE.parent / "results" / wanted.game, wanted.game
     event = read_event(folder)
-    courses = choose_courses(folder, event, print)
+    courses = choose_courses(folder, event, print, wanted.questions)
     turns = [turn for course in courses for turn in course.turns]
     once, again = in_process(courses), in_process([course.reseeded() for course in courses])
     drawn = {
@@ -184,12 +179,14 @@ def main() -> None:
             for language in ("py", "js")
         ]
         examples = [EXAMPLES / name for name in OTHERS]
-        workshop = Workshop(event.settings, print)
+        workshop = Workshop(event.settings, print, skip_broken=True)
         published = published_recipes(place, workshop)
+        programs, _ = workshop.enter(load([*examples, *real], cache=workshop.cache))
+        asked = {**published, **{bot.entrant.name: bot for bot in programs}}
         terms = PollTerms(event.settings, courses, workshop.backend.name, 120.0)
-        given = poll_bots(list(published.values()), terms, workshop.room)
-        recipes = dict(zip(published, given, strict=True))
-        processes = as_processes(event, courses, [*examples, *real])
+        answers = poll_bots(list(asked.values()), terms, workshop.room)
+        processes = dict(zip(asked, answers, strict=True))
+    recipes = {name: processes.pop(name) for name in published}
     bars = game_of(game).about.twins
     search = TwinSearch(turns, {**bots, **processes}, recipes, bars)
     honest = [*drawn, *(name for name in OTHERS if name in processes)]
@@ -202,6 +199,7 @@ def main() -> None:
         families[drawn[original]["family"]].append(ports[kind][-1])
     found_ports("ports, by what was changed,", ports, bars)
     found_ports("ports, by the original's family,", families, bars)
+    recipes_beside(search, kinds)
     crossed = [
         search.likeness(f"{name}.py", f"{name}.js")
         for name in list(drawn)[: wanted.real]

@@ -22,7 +22,7 @@ from arena.engine.contestant import Contestant
 from arena.engine.pipes import Pipes, open_pipes
 from arena.event.results import Counts, announce_reading
 from arena.event.search import no_matches
-from arena.executors.ordered_pool import map_ordered
+from arena.executors.ordered_pool import map_ordered, unwanted
 from arena.machine import Notify
 from arena.model import Bot, Event, MatchRecord, Settings, sha256_hex
 from arena.referee import hello
@@ -36,6 +36,7 @@ from arena.wire.session import Pending, WireEvent
 QUESTIONS = 3000  # of a seat's courses together: some 24 matches of play-nine
 _MATCHES = 400  # that these are taken from; a short game needs most
 TRIES = 3  # processes of a bot that fail
+_LOOK_S = 0.2  # so often a wait looks whether the command has been interrupted
 
 
 class PollTerms(NamedTuple):
@@ -47,7 +48,9 @@ class PollTerms(NamedTuple):
     seconds: float  # for a bot at most
 
 
-def choose_courses(folder: Path, event: Event, notify: Notify) -> list[SeatCourse]:
+def choose_courses(
+    folder: Path, event: Event, notify: Notify, questions: int = QUESTIONS
+) -> list[SeatCourse]:
     """Seats of matches that count and had no fault, by a hash of their ids."""
     announce_reading(notify, folder)
     records = read_some(folder, Counts(folder, event=event), event)
@@ -60,7 +63,7 @@ def choose_courses(folder: Path, event: Event, notify: Notify) -> list[SeatCours
         course = course_of(record, seat, game=game, deals=deals, settings=event.settings)
         courses.append(course)
         asked += len(course.turns)
-        if asked >= QUESTIONS:
+        if asked >= questions:
             break
     if not courses:
         raise no_matches(folder)
@@ -111,7 +114,7 @@ class _Poll:
 
     @property
     def _late(self) -> bool:
-        return clock.monotonic() > self._until
+        return unwanted() or clock.monotonic() > self._until
 
     async def _series(self, pipes: Pipes) -> None:
         """Have one process answer until it fails."""
@@ -150,7 +153,7 @@ class _Poll:
     async def _hear(self, pipes: Pipes, bot: Contestant, milliseconds: int) -> WireEvent:
         deadline = clock.monotonic() + milliseconds / 1000
         while (event := bot.session.next_event()) is Pending.NEED_DATA:
-            if (left := deadline - clock.monotonic()) <= 0:
+            if (left := deadline - clock.monotonic()) <= 0 or unwanted():
                 return event
-            await pipes.wait(left)
+            await pipes.wait(min(left, _LOOK_S))
         return event

@@ -1,6 +1,8 @@
 """Spread calls over processes; results come in the order of the calls.
 
 Invariant: the same results whatever the number of processes; a few calls a process are in flight.
+When the results are wanted no longer, the calls in flight are waited for: long ones look whether
+they are `unwanted`.
 """
 
 import multiprocessing
@@ -11,6 +13,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from multiprocessing.synchronize import Semaphore
 from typing import Any, TypeVar
 
 from arena.model import HostError
@@ -35,8 +38,9 @@ def map_ordered(
     forked one has none of the caller's threads.
     """
     context = multiprocessing.get_context("fork" if fork else "spawn")
+    stop = context.Semaphore(0)  # an Event has a lock, which a killed process might hold
     pool = ProcessPoolExecutor(
-        jobs, mp_context=context, initializer=_begin, initargs=(begin, about)
+        jobs, mp_context=context, initializer=_begin, initargs=(begin, about, stop)
     )
     waiting: deque[Future[T]] = deque()
     try:
@@ -52,10 +56,20 @@ def map_ordered(
             "short"
         ) from None
     finally:
+        stop.release()
         pool.shutdown(cancel_futures=True)
 
 
-def _begin(begin: Callable[[Any], object], about: object) -> None:
+_stop: list[Semaphore] = []  # of this process: positive when its results are unwanted
+
+
+def unwanted() -> bool:
+    """Whether the caller wants no more results, so that the call of this process may end."""
+    return any(stop.get_value() for stop in _stop)
+
+
+def _begin(begin: Callable[[Any], object], about: object, stop: Semaphore) -> None:
+    _stop[:] = [stop]
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's business
     threading.Thread(target=_end_with_parent, daemon=True).start()
     begin(about)

@@ -255,16 +255,14 @@ class TwinSearch:
         return Likeness(self._moves.share(one, two, TELLING), self._kinds.share(one, two, 1))
 
     def _bot(self, bot: str) -> TwinBot:
-        counts = self._moves.bots[bot].counts
-        settled = counts.bit_count()
+        settled = self._moves.bots[bot].counts.bit_count()
         answers = self._bots[bot].first
         own = [
             turn.played == move
             for turn, move in zip(self._turns, answers, strict=True)
             if turn.bot == bot and move
         ]
-        likes = self._moves.like.items()
-        most, recipe = max(((like[bot] & counts).bit_count(), recipe) for recipe, like in likes)
+        most, recipe = self._nearest(bot)
         return TwinBot(
             bot=bot,
             answered=sum(map(bool, answers)),
@@ -272,8 +270,18 @@ class TwinSearch:
             as_recorded=sum(own) / len(own) if own else None,
             recipe=recipe,
             like_recipe=most / settled if settled else 0.0,
-            near=COMPARED <= settled < most + TELLING,
+            near=self.near(bot),
         )
+
+    def near(self, bot: str) -> bool:
+        """Whether a bot plays a recipe, or nearly."""
+        settled = self._moves.bots[bot].counts.bit_count()
+        return COMPARED <= settled < self._nearest(bot)[0] + TELLING
+
+    def _nearest(self, bot: str) -> tuple[int, str]:
+        """How many decisions a bot shares with the nearest recipe, and its name."""
+        counts, likes = self._moves.bots[bot].counts, self._moves.like.items()
+        return max(((like[bot] & counts).bit_count(), recipe) for recipe, like in likes)
 
     def _pair(self, one: str, two: str, likeness: Likeness, *, same_files: bool) -> TwinPair:
         moves, kinds = likeness

@@ -2,6 +2,7 @@
 
 import json
 import shutil
+import time
 from pathlib import Path
 
 import pytest
@@ -107,6 +108,22 @@ def test_of_a_bot_whose_time_is_over_little_is_known(tmp_path, play_event, monke
     [answers] = poll_bots(bots, PollTerms(event.settings, courses, "none", 0.0), 1)
     assert sum(len(course.turns) for course in courses) == len(answers.first)
     assert not any(answers.second)
+
+
+def test_a_poll_that_is_interrupted_asks_nobody_to_the_end(tmp_path, play_event, monkeypatch):
+    """A bot that is silent would have 50 s to start."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    folder = play_event(tmp_path / "event", turn_cap=3, limits=Limits(start_ms=50_000))
+    event = read_event(folder)
+    courses = choose_courses(folder, event, print)
+    workshop = Workshop(event.settings, print, folder, sandbox="none")
+    roster = load([bot(tmp_path / "bots", how) for how in ("mute", "steady")], cache=workshop.cache)
+    mute, steady = workshop.enter(roster)[0]
+    given = poll_bots([steady, mute], PollTerms(event.settings, courses, "none", 60.0), 2)
+    assert any(next(given).first)
+    begun = time.monotonic()
+    given.close()
+    assert time.monotonic() - begun < 20
 
 
 def refused(*words):
