@@ -116,7 +116,7 @@ def test_a_disk_that_fills_up_stops_the_event_and_keeps_what_was_played(
 ):
     """No half line; while it is full nothing goes on; with room again it ends as it should."""
     out = small_disk / "out"
-    (small_disk / "stuff").write_bytes(b"x" * (88 << 10))
+    (small_disk / "stuff").write_bytes(b"x" * (64 << 10))
     lines = ended(begun(out), "no space left on the disk")
     assert 2 == len(lines)
     assert whole(out)
