@@ -71,10 +71,10 @@ class Upload(NamedTuple):
             raise found
 
     def members(self, quota: Quota) -> Iterator[Member]:
-        if self.is_folder:
-            yield from _folder_members(Folder(self.descriptor))
-            return
         info = os.fstat(self.descriptor)
+        if self.is_folder:
+            yield from _folder_members(Folder(self.descriptor), info.st_uid)
+            return
         if info.st_size > quota.caps.upload_mb << 20:
             raise SubmissionError(
                 f"has {info.st_size >> 20} MB, {quota.caps.upload_mb} are allowed; leave out what "
@@ -155,14 +155,18 @@ def _walk(folder: Folder) -> Iterator[tuple[str, FolderEntry | None]]:
             yield place, found
 
 
-def _folder_members(folder: Folder) -> Iterator[Member]:
+def _folder_members(folder: Folder, owner: int) -> Iterator[Member]:
     for place, found in _walk(folder):
         if found is None:  # dropped, or gone: then the folder has changed
             yield Member(place, "folder", 0, None, lambda: iter(()))
             continue
         kind = "folder" if found.is_folder else "file" if found.is_file else "a device or a pipe"
+        info = found.info
         if found.place != place:
             kind = "a link"
-        executable = bool(found.info.st_mode & stat.S_IXUSR)
+        elif info.st_nlink > 1 and info.st_uid != owner and not info.st_mode & stat.S_IROTH:
+            # The author may have linked a file that only we, or its owner, can read.
+            kind = "a hard link" if found.is_file else kind
+        executable = bool(info.st_mode & stat.S_IXUSR)
         chunks = partial(folder.chunks, found)
-        yield Member(place, kind, found.info.st_size, executable, chunks)
+        yield Member(place, kind, info.st_size, executable, chunks)

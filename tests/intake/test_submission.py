@@ -177,6 +177,23 @@ def test_no_link_is_followed(inbox, inside, target):
     assert re.search(r"is a link|links to", words)
 
 
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files away")
+@pytest.mark.parametrize(("mode", "taken"), [(0o600, False), (0o644, True)])
+def test_a_hard_link_to_what_only_another_may_read_is_refused(inbox, mode, taken):
+    """An author could link another's private file into a folder that an organiser reads."""
+    inbox.put("ann/bot.py", BOT)
+    secret = inbox.root / "secret"
+    secret.write_bytes(b"s")
+    os.chown(secret, 65534, 65534)
+    secret.chmod(mode)
+    os.link(secret, inbox.path / "ann" / "mine")
+    if taken:
+        inbox.unpack(inbox.path / "ann")
+        assert b"s" == inbox.content()["mine"]
+    else:
+        assert "mine: is a hard link; only files" in inbox.refused("ann", inbox.path / "ann")
+
+
 @pytest.mark.parametrize("inside", [True, False])
 def test_no_pipe_is_waited_for(inbox, inside):
     inbox.put("ann/bot.py", BOT)
