@@ -66,6 +66,10 @@ def _begin(ladder: Ladder, game: str | None, session: Session, *, final: bool) -
     begun = RoundBegun(round=number, game=game, commitment="0" * 64, final=True if final else UNSET)
     place = ladder.place_of(Round(begun, ladder.chain.head, (), rules))
     if is_results_folder(place):
+        if read_event(place).sandbox:
+            raise UserError(
+                f"{place}: played, and the chain doesn't know of it: put back {ladder.chain.path}"
+            )
         remove(place)  # prepared by a process that was killed before the chain knew of it
     if (active := len(state.active)) < 2:
         raise UserError(

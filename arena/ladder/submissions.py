@@ -12,7 +12,9 @@ Invariant: a refused submission changes nothing but its author's report.
 
 import os
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
+from itertools import chain, islice
 from pathlib import Path
 
 import msgspec
@@ -48,6 +50,7 @@ from arena.store.folder import write_atomically
 from arena.system import clock, files
 
 _SOURCE = "source"  # of an unpacked submission
+_MOST_TIMES = 20_000  # files of a folder whose times are looked at: more are refused anyway
 _OLD_S = 60.0
 """What has not changed for so long is looked at once."""
 FROZEN, UNKNOWN, NO_BOT, UNFIT, UNSAFE = "too-late", "unknown-author", "no-bot", "check", "unpack"
@@ -122,10 +125,18 @@ def _complete(inbox: Path, report: Callable[[Handled], None]) -> list[InboxEntry
 
 
 def _changed(entry: InboxEntry) -> float:
-    try:
-        return entry.path.lstat().st_mtime
-    except OSError:
-        return 0.0
+    return _newest(entry.path, "st_mtime")
+
+
+def _newest(path: Path, time: str) -> float:
+    """The newest such time of a file, or of a folder and what is in it."""
+    found = 0.0
+    with suppress(OSError):
+        found = getattr(path.lstat(), time)
+        within = (Path(top, name) for top, *names in os.walk(path) for name in chain(*names))
+        for each in islice(within, _MOST_TIMES):
+            found = max(found, getattr(each.lstat(), time))
+    return found
 
 
 def _add_export(ladder: Ladder, export: Path, notify: Notify) -> None:
@@ -188,7 +199,8 @@ class _Submission:
         self._notify, self._sandbox = notify, sandbox
         self._handle = known_handle(ladder, entry.author)
         self._author = ladder.state.author(self._handle)
-        self._changed = _changed(entry)
+        # Of the machine: an author may set the time at which a file was modified.
+        self._arrived = _newest(entry.path, "st_ctime")
         self._digest = ""
 
     def handle(self) -> Handled | None:
@@ -215,12 +227,12 @@ class _Submission:
 
     @property
     def _received(self) -> str:
-        return _moment(self._changed)
+        return _moment(self._arrived)
 
     def _decide(self, source: Path, unpacked: Unpacked) -> Handled:
         ladder = self._ladder
         freeze = ladder.state.rules.freeze
-        late = freeze is not None and self._changed >= freeze.timestamp()
+        late = freeze is not None and self._arrived >= freeze.timestamp()
         if ladder.state.closed or late:
             return self._reject(FROZEN, "the ladder is frozen: nothing is accepted any more")
         if ladder.file.intake.listed and not self._is_listed():

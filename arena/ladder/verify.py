@@ -11,7 +11,7 @@ from msgspec import UNSET
 
 from arena.bots.folder import SnapshotError, open_folder
 from arena.bots.snapshot import content_hash, listing
-from arena.ladder.chain import Accepted, heads
+from arena.ladder.chain import Accepted, Retired, heads
 from arena.ladder.folder import Ladder
 from arena.ladder.ranking import earlier
 from arena.ladder.rounds import WITHDRAWN, log_hash, round_settings
@@ -124,11 +124,8 @@ def _round(ladder: Ladder, played: Round, jobs: int) -> Iterator[str]:
         return
     if verdict.matches != played.ended.matches or log_hash(place, event) != played.ended.log:
         yield "its log is not the one that the chain has the hash of"
-    retired = {
-        line.entrant
-        for line in ladder.chain.lines
-        if getattr(line, "why", "") == WITHDRAWN and hasattr(line, "entrant")
-    }
+    lines = [line for line in ladder.chain.lines if isinstance(line, Retired)]
+    retired = {line.entrant for line in lines if line.why == WITHDRAWN}
     gone = set(verdict.withdrawn) & {each.id for each in played.active}
     for entrant in sorted(gone - retired - _replaced(ladder, played)):
         yield f"{entrant} was withdrawn for its faults, and is not retired"

