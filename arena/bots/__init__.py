@@ -14,7 +14,7 @@ from arena.bots.build import BuildLimits, build
 from arena.bots.bundles import Bundle, missing_snapshots, pack, unpack
 from arena.bots.cache import clean_cache, default_cache, in_use
 from arena.bots.discovery import count_bots, load, restore
-from arena.bots.kept import hand_over, keep_bots, sources_in
+from arena.bots.kept import hand_over, keep_bots, share_bots, sources_in
 from arena.bots.manifest import Asked
 from arena.bots.packages import fetch, missing_packages
 from arena.bots.plain_text import printable

@@ -80,16 +80,23 @@ def keep_bots(
     return lost
 
 
+def share_bots(folder: Path, place: Path) -> None:
+    """Have the bots of a results folder found in `place`, by content; wherever both are moved."""
+    at = os.path.relpath(place.absolute(), (folder / BOTS).absolute())
+    (_made(folder / BOTS) / _PLACE).write_text(at)  # a results folder has no links
+
+
+def _made(kept: Path) -> Path:
+    kept.mkdir(mode=0o700, parents=True, exist_ok=True)
+    if kept.is_symlink():
+        raise UserError(f"{kept}: a link, so nothing is written there")
+    return kept
+
+
 def _begin(folder: Path, place: Path | None) -> Path:
-    """The folder that keeps the bots; a results folder has no links, so a file leads to it."""
-    kept = place or folder / BOTS
-    for each in (folder / BOTS, kept):
-        each.mkdir(mode=0o700, parents=True, exist_ok=True)
-        if each.is_symlink():
-            raise UserError(f"{each}: a link, so nothing is written there")
     if place is not None:
-        at = os.path.relpath(place.absolute(), (folder / BOTS).absolute())
-        (folder / BOTS / _PLACE).write_text(at)
+        share_bots(folder, place)
+    kept = _made(place or folder / BOTS)
     (kept / ".gitignore").write_text(_IGNORED)
     sweep(kept, _FRESH)
     return kept

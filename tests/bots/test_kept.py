@@ -5,7 +5,7 @@ import shutil
 
 import pytest
 
-from arena.bots import hand_over, keep_bots, load, restore, sources_in
+from arena.bots import hand_over, keep_bots, load, restore, share_bots, sources_in
 from arena.bots import kept as kept_bots
 from arena.bots.kept import kept_copy
 from arena.model import UserError
@@ -49,6 +49,10 @@ def test_events_share_a_place(entrants, cache, event, tmp_path):
     keep_bots(entrants, event, {"a": str(cache / "bots" / "x"), "b": ""}, cache=cache, place=place)
     assert {"place"} == names(event / "bots")
     assert {} == sources_in(event)
+    later = tmp_path / "later"
+    share_bots(later, place)
+    assert {"place"} == names(later / "bots")
+    assert kept_copy(later, entrants[0].hash)
     (tmp_path / "elsewhere").mkdir()
     for folder in (event, place):
         shutil.move(folder, tmp_path / "elsewhere" / folder.name)
