@@ -44,7 +44,7 @@ def facts(table: Table, *, canonical: bool, brief: bool) -> Iterator[Fact]:
     else:
         if event.settings.name:
             yield Fact("name", event.settings.name)
-        yield Fact("game", _game(event.settings))
+        yield Fact("game", _game(event))
         yield Fact("matches", _matches(table))
         yield Fact("deals", _deals(event, brief=brief))
     yield Fact("rating", _rating(event.settings, table.rule))
@@ -120,7 +120,7 @@ def _source(source: SourceEvent, *, brief: bool) -> Iterator[str]:
     if source.damaged:
         lines = "LINE" if source.damaged == 1 else "LINES"
         yield f"{source.damaged} DAMAGED {lines} OF ITS LOG PASSED OVER"
-    yield _game(event.settings)
+    yield _game(event)
     yield _limits(event.settings)
     if source.ended:
         yield f"stopped by: {source.ended}"
@@ -162,7 +162,8 @@ def _begin(settings: Settings) -> str:
     return " to begin with" if settings.racing or settings.trial else ""
 
 
-def _game(settings: Settings) -> str:
+def _game(event: Event) -> str:
+    settings = event.settings
     single = settings.format == "single"
     many = "1 deal" if settings.deals == 1 else f"{settings.deals} deals"
     parts = [
@@ -187,7 +188,8 @@ def _game(settings: Settings) -> str:
             f"until neighbours are told apart, or shown to be within {race.close:g} strokes{most}"
         )
     if ladder := settings.ladder:
-        parts.append(f"round {ladder.round}, {ladder.budget} matches where they tell most")
+        rounds = f"round {ladder.round}" if event.commitment else f"rounds up to {ladder.round}"
+        parts.append(f"{rounds}, {ladder.budget} matches where they tell most")
     if (trial := settings.trial) is not None:
         apart = trial.forfeits is not UNSET and settings.rate_on == ADJUSTED
         asked = f"better: 0 against {trial.effect:g}"
@@ -233,6 +235,8 @@ def _deals(event: Event, *, brief: bool) -> str:
     if not event.secret:
         revealed = "secret not revealed yet"
     text = f"commitment {commitment}, {revealed}"
+    if not event.commitment:
+        text = "of several rounds, each with a commitment of its own"
     if event.settings.beacon:
         text += f", beacon {event.beacon or 'not known yet'} ({event.settings.beacon})"
     return f"{text}; DEALS PREDICTABLE (seeded)" if event.predictable else text

@@ -5,7 +5,7 @@ import itertools
 import msgspec
 import pytest
 
-from arena.model import ADJUSTED, Duel, RaceSettings, Settings, TrialSettings
+from arena.model import ADJUSTED, Duel, LadderSettings, RaceSettings, Settings, TrialSettings
 from arena.registry import render
 
 
@@ -52,6 +52,10 @@ def rows(tables):
             {"trial": TrialSettings(new="bob@1", alpha=0.01)},
             "is bob@1 better: 0 against 2 strokes a match, alpha 0.01, beta 0.05, 4000 matches at",
         ),
+        (
+            {"ladder": LadderSettings(round=7, head="0" * 64, budget=300)},
+            "10 deals a table in all rotations at a time, series of 25, turn cap 60, round 7, 300",
+        ),
         ({"options": {"share": 0.5, "king": "ann"}}, "turn cap 60, king ann, share 0.5"),
         ({"rate_on": ADJUSTED}, "fitted to all strokes less luck: mu 25"),
         ({"rate_on": ADJUSTED}, "23 strokes a match are one deviation of a rated event"),
@@ -60,6 +64,17 @@ def rows(tables):
 def test_the_settings_are_told(tables, rows, settings, words):
     """Every setting that an event decides by."""
     assert words in told(tables, rows, **settings)
+
+
+def test_a_ladder_s_table_is_of_several_rounds(tables, rows):
+    """It has no commitment of its own."""
+    found = tables.table(rows)
+    ladder = LadderSettings(round=7, head="0" * 64, budget=300)
+    settings = Settings(game="play-nine", ladder=ladder)
+    event = msgspec.structs.replace(found.event, settings=settings, commitment="")
+    text = render(msgspec.structs.replace(found, event=event), "text", width=400)
+    assert "rounds up to 7, 300 matches where they tell most" in text
+    assert "deals: of several rounds, each with a commitment of its own" in text
 
 
 @pytest.mark.parametrize(
