@@ -58,8 +58,6 @@ def main() -> int:
 
 @dataclass
 class Figures:
-    """What workers have done."""
-
     seeds: int = 0
     matches: int = 0
     """Matches that were played by recorded results."""

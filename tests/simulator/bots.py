@@ -1,4 +1,4 @@
-"""Bots and sandboxes beneath the product's workshop: what a path names, builds, starts, sandboxes.
+"""Simulated bots and sandboxes, beneath the product's workshop.
 
 Theory of operation. Of a bot there is only its name, which says what is the matter with it
 (`TROUBLED`). All other names are bots that build, start and play. A sandbox works unless a fault
@@ -148,7 +148,7 @@ BROKEN = {
     "no sandbox": {"bwrap": "too old", "landlock": "not in this kernel"},
     "no processes": {"bwrap": "fork: Resource temporarily unavailable"},
 }
-"""What a fault does to sandboxes."""
+"""Why which sandbox doesn't work, by the name of the fault."""
 
 
 def played_here(event, backend):

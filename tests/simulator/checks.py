@@ -52,7 +52,7 @@ def files_of(folder: Path, event, counting) -> dict:
 
 
 class Expected(NamedTuple):
-    """What a scenario comes to if nothing strikes."""
+    """What an undisturbed scenario comes to."""
 
     names: list[str]
     """Of the folders of its events."""
@@ -110,7 +110,7 @@ def _log_faults(folder: Path, draw) -> list[str]:
 
 
 def _difference(wanted, found) -> str:
-    """The first lines that differ, around their difference."""
+    """The first two lines that differ, from a little before their difference."""
     texts = (each.decode() if isinstance(each, bytes) else str(each) for each in (wanted, found))
     one, other = (text.splitlines() for text in texts)
     for before, after in zip(one, other, strict=False):

@@ -67,10 +67,10 @@ class Node(Process):
         self.cache = set()
         """Names of the bots there."""
         self.strange = False
-        """It answers as a worker of something else."""
+        """It answers as another version of the arena, or as no arena at all."""
         self.reachable = True
         self.excused = False
-        """The parent may have been told that it is gone while it lived on."""
+        """The parent may take it for dead although it lives."""
 
     def die(self, code: int) -> None:
         if self.code is None:
@@ -208,7 +208,7 @@ class Cluster:
         return [node for node in self.nodes.values() if node.reachable and node.alive]
 
     def staff(self) -> None:
-        """What a person does before the event goes on: workers are there, and a scheduler."""
+        """Do what a person does before the event goes on: bring up the scheduler and workers."""
         self.up = True
         self._back = []
         self.busy = self.slow = self.exposed = self.silent = 0
@@ -221,7 +221,7 @@ class Cluster:
                 self.join(threads)
 
     def replace(self, sizes) -> None:
-        """Other workers in the place of all."""
+        """Kill all workers, and start others."""
         for node in list(self.nodes.values()):
             self.kill(node, "gone")
         for threads in sizes:
@@ -244,7 +244,7 @@ class Cluster:
             call()
 
     def forget_clients(self) -> None:
-        """The process whose they are has ended."""
+        """Close the clients of a process that has ended."""
         for client in list(self.clients):
             client.futures.clear()
             client.close()
@@ -281,7 +281,7 @@ class Cluster:
         self.later(seconds, back)
 
     def _back_again(self, node: Node) -> None:
-        """Another process of this address."""
+        """A new process takes the address of a worker that was killed."""
         self.join(node.threads, node.address)
         self._go_on(self.nodes[node.address])
 
@@ -402,7 +402,7 @@ def node_command(world, order: bytes) -> bytes:
 
 
 def strange(node: Node, how: str) -> None:
-    """From now on it is a worker of something else."""
+    """From now on it answers as another version of the arena, or as no arena at all."""
     node.strange = True
     answers = {"old": lambda: ["0.1", "3.0"], "other": lambda: None}
     if how in answers:
@@ -513,9 +513,8 @@ class Distributed:
         if error := cluster.world.faults.error("spawn"):
             raise RuntimeError("Nanny failed to start.") from error
         cluster.replace((1,) * n_workers)
-        scheme = "tcp"
         return types.SimpleNamespace(
-            scheduler_address=f"{scheme}://{ADDRESS}", close=lambda **_: cluster.replace(())
+            scheduler_address=f"tcp://{ADDRESS}", close=lambda **_: cluster.replace(())
         )
 
 

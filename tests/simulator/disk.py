@@ -116,7 +116,7 @@ def _apply(content: dict, names: dict) -> None:
 
 
 def _found(path: Path):
-    """What is there, all of it durable."""
+    """The model of what lies at a path, all of it durable."""
     if path.is_dir() and not path.is_symlink():
         made = Folder()
         made.now = {each.name: _found(each) for each in path.iterdir()}
@@ -223,7 +223,7 @@ class Disk:
     # ---- faults
 
     def operation(self, kind: str) -> None:
-        """Something is about to happen to the disk."""
+        """Ask the faults before an operation, which they may make fail or the last one."""
         process = here()
         if process is None:
             return  # what watches the simulation
@@ -251,12 +251,12 @@ class Disk:
         self.adopt(to)
 
     def adopt(self, path: Path) -> None:
-        """What was put there without this interface is durable."""
+        """Take in what was put there without this interface, as durable."""
         self._folder(path.parent).now[path.name] = _found(path)
         self._folder(path.parent).sync()
 
     def renew(self, path: Path) -> None:
-        """What is there was changed without this interface."""
+        """Take in a change that was made without this interface, as durable."""
         self._folder(path.parent).now.pop(path.name, None)
         if path.exists():
             self.adopt(path)
@@ -288,7 +288,7 @@ class Disk:
         return path, before
 
     def restore(self, path: Path, data: bytes) -> None:
-        """Its owner has a copy of it."""
+        """Write a file anew, as its owner does who has a copy; the content is durable."""
         path.write_bytes(data)
         inode = self.inode(path)
         inode.durable[:] = data
@@ -303,7 +303,7 @@ class Disk:
         self._write_out(self._tree, self.root)
 
     def _reconcile(self, folder: Folder, path: Path) -> None:
-        """Empty folders are removed without this interface."""
+        """Note which folders are gone: the product removes empty ones without this interface."""
         for name, what in list(folder.now.items()):
             if isinstance(what, Folder):
                 if (path / name).is_dir():

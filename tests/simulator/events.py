@@ -177,7 +177,7 @@ class Played:
     """A scenario on its way through a world."""
 
     def __init__(self, world, scenario: Scenario) -> None:
-        self._world = world
+        self.world = world
         self._scenario = scenario
         self._folder = self._now = world.disk.root / "event"
         self.draw = random.Random(f"others {world.seed}")
@@ -205,14 +205,14 @@ class Played:
         """All of it; whether it came to its end."""
         done = self._play_all()
         if done:
-            while self._world.faults.waits_for("over"):
-                self._world.count("over")
+            while self.world.faults.waits_for("over"):
+                self.world.count("over")
         if done and self.mends:
             repair = self._tune if self.tuned else self._resume
             done = self._to_the_end(
                 self._folder, lambda: repair(repair=True), over=_never, again=True
             )
-        return done and not self._world.violations
+        return done and not self.world.violations
 
     def _play_all(self) -> bool:
         kind = self._scenario.kind
@@ -234,11 +234,11 @@ class Played:
         return done
 
     def session(self) -> Session:
-        """Of somebody else's command."""
+        """For a command of another person."""
         return Session(RunOptions(jobs=2), Progress())
 
     def _session(self) -> Session:
-        world = self._world
+        world = self.world
         asks = world.asks
         sandbox = "bwrap" if "sandbox" in asks else None
         options = RunOptions(
@@ -252,7 +252,7 @@ class Played:
         return Session(options, self.progress, Page(world) if "page" in asks else None)
 
     def _place(self) -> ClusterOptions:
-        world = self._world
+        world = self.world
         place = PLACES[world.seed % len(PLACES)]
         if place == "file":
             path = world.disk.root / "scheduler.json"
@@ -278,14 +278,14 @@ class Played:
         options = EventOptions(luck=False, seed="simulated")
         found = compare_bots(self._bots, options, trial, self._folder, self._session())
         if (found.verdict is None) == found.outcome.complete or found.old == found.new:
-            self._world.broken(f"a comparison of {found.old.id} has no verdict")
+            self.world.broken(f"a comparison of {found.old.id} has no verdict")
         return found.outcome
 
     def _tune(self, *, repair: bool = False) -> Outcome:
         session = self._session()
         found = tunings.go_on(self.tuned, self._folder, session, repair=repair or self._repair)
         self.answer = tunings.answer_of(found)
-        return tunings.outcome_of(found, self._world)
+        return tunings.outcome_of(found, self.world)
 
     def _into(self) -> Outcome:
         return run_into(self._folder, Newcomers([Path(NEWCOMER)], "epoch"), self._session())
@@ -308,7 +308,7 @@ class Played:
             return self._play(first, lambda: run_prepared(first, self._session(), beacon=beacon))
         self.parts = [first.with_name(f"part-{number}") for number in range(1, SHARDS + 1)]
         for part in self.parts[1:]:
-            self._world.disk.copy(first, part)
+            self.world.disk.copy(first, part)
         for number, part in enumerate(self.parts, 1):
             begin = functools.partial(self._run_shard, part, f"{number}/{SHARDS}")
             if not self._to_the_end(part, begin, over=_never):
@@ -328,7 +328,7 @@ class Played:
 
     def _to_the_end(self, folder: Path, begin, *, over, again=False) -> bool:
         """Begin an event, and go on with it until it is over. `again`: by the same command."""
-        world = self._world
+        world = self.world
         self._now = folder
         self._repair = False
         for _ in range(2 * len(world.faults.left) + 8):
@@ -352,42 +352,38 @@ class Played:
         return False
 
     @property
-    def world(self):
-        return self._world
-
-    @property
     def whole(self) -> Path:
         """The folder of a tuning."""
         return self._folder
 
     @property
     def now(self) -> Path:
-        """The folder of what is played."""
+        """The folder of the event that is played."""
         return tunings.begun(self._now) if self.tuned else self._now
 
     @property
     def computed(self) -> bool:
-        return self._world.computed
+        return self.world.computed
 
     @property
     def busy(self) -> bool:
         """Whether a command runs."""
-        return self._world.loop.nursery is not None
+        return self.world.loop.nursery is not None
 
     @contextmanager
     def fresh(self) -> Iterator[Path]:
-        """A folder that isn't there, for somebody else's event."""
-        path = self._world.disk.root / "fresh"
+        """A folder that isn't there yet, for another event."""
+        path = self.world.disk.root / "fresh"
         try:
             yield path
         finally:
-            self._world.disk.forget(path)
+            self.world.disk.forget(path)
 
     def lose_bots(self, *names: str) -> None:
-        self._world.lost_bots = names
+        self.world.lost_bots = names
 
     def found_bots(self) -> None:
-        self._world.lost_bots = ()
+        self.world.lost_bots = ()
 
     def event_of(self, folder: Path) -> Event | None:
         if not is_results_folder(folder):
@@ -398,31 +394,31 @@ class Played:
             return None
 
     def may_add(self, folder: Path) -> bool:
-        return not self.merged and read_private(folder) is None and not self._world.rotten
+        return not self.merged and read_private(folder) is None and not self.world.rotten
 
     def one_bot(self, folder: Path) -> str:
         return read_event(folder).entrants[0].id
 
     def look(self, how: str) -> None:
-        """Somebody reads the event that is played."""
+        """Another command reads the event that is played."""
         if tunings.is_tuning(self._folder) and (what := tunings.look(self._folder)):
-            self._world.broken(what)
+            self.world.broken(what)
         folder = self.now
         if not is_results_folder(folder) or not read_event(folder).sandbox:
             return
         if not read_event(folder).shard:
             for what in looks.look(self, how, folder):
-                self._world.broken(f"{how}: {what}")
+                self.world.broken(f"{how}: {what}")
 
     def wrong(self, how: str) -> None:
-        """Somebody gives a command that has to be refused, at a copy of the event."""
-        if self.busy or self._world.rotten:
+        """Another command meets a copy of the event, and has to be refused."""
+        if self.busy or self.world.rotten:
             return
         if what := wrong.refuse(self, how, self.now):
-            self._world.broken(what)
+            self.world.broken(what)
 
     def intrude(self, how: str) -> None:
-        """Somebody gives a command that has to be refused, and must change nothing."""
+        """Another command meets the event itself, has to be refused, and must change nothing."""
         folder = self.now
         if not _begun(folder) or read_event(folder).finished:
             return
@@ -439,13 +435,13 @@ class Played:
                 {"resume": resume_event, "run": run_prepared}[how](folder, self._session())
         except UserError:
             if before != self._content(folder):
-                self._world.broken(f"{how}: refused, but something has changed")
+                self.world.broken(f"{how}: refused, but something has changed")
             return
-        self._world.broken(f"{how}: not refused in the midst of an event")
+        self.world.broken(f"{how}: not refused in the midst of an event")
 
     def _content(self, folder: Path) -> dict:
         """What a command that is refused must not change; nothing while the event is played."""
-        if self._world.loop.nursery is not None:
+        if self.world.loop.nursery is not None:
             return {}
         return {path: path.read_bytes() for path in folder.rglob("*.*")}
 
@@ -453,20 +449,20 @@ class Played:
         try:
             return over(folder)
         except UserError as error:
-            self._world.broken(f"what is left can't be read: {error}")
+            self.world.broken(f"what is left can't be read: {error}")
             return False
 
     def _judge_stop(self, outcome: Outcome, trouble: int) -> None:
         if not outcome.resume:
-            self._world.broken("play stopped, and no command goes on")
+            self.world.broken("play stopped, and no command goes on")
         if not trouble:
-            self._world.broken("play stopped, and nothing had struck")
+            self.world.broken("play stopped, and nothing had struck")
 
     def _resume(self, *, repair: bool = False) -> Outcome:
         return resume_event(self._now, self._session(), repair=repair or self._repair)
 
     def _judge(self, error: BaseException, trouble: int) -> None:
-        world = self._world
+        world = self.world
         while isinstance(error, BaseExceptionGroup) and len(error.exceptions) == 1:
             (error,) = error.exceptions
         tuned = self.tuned and isinstance(error, KeyboardInterrupt)

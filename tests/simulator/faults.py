@@ -117,7 +117,6 @@ _GROWS = {"tick", "disk", "sync", "write", "match", "line", "task"}
 
 
 def draw(seed: int, *, cluster: bool, large: bool = False) -> tuple[Fault, ...]:
-    """The faults of a seed."""
     random_ = random.Random(f"faults {seed}")
     kinds = [*EVERYWHERE, *(CLUSTER if cluster else LOCAL)]
     number = random_.choice(MANY if large else (1, 2, 2, 3, 4, 6, MOST))
@@ -153,7 +152,7 @@ class Faults:
 
     @property
     def trouble(self) -> int:
-        """How often something has gone wrong."""
+        """How often something has gone wrong that may make a command fail."""
         return self.met + sum(fault.kind not in HARMLESS for fault in self.struck)
 
     def count(self, place: str) -> list[Fault]:
@@ -191,7 +190,7 @@ class Faults:
         self.short = place == "write" and name == "ENOSPC"
 
     def end_life(self) -> None:
-        """Another command begins."""
+        """Forget errors that last for the life of one command: it is over."""
         self._lasting = {place: left for place, left in self._lasting.items() if left[1] < math.inf}
 
     def error(self, place: str) -> OSError | None:

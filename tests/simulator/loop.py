@@ -111,7 +111,7 @@ class Thread:
         return signal.ready() or deadline <= self._loop.now() + _ROUNDING
 
     def step(self, *, kill=False) -> None:
-        """Go on until it waits again, or to its end."""
+        """Run it until it waits again, or ends."""
         while True:
             self._green.parent = greenlet.getcurrent()  # where its waits and its end lead back to
             self.wanted = self._green.throw(KilledError()) if kill else self._green.switch()
@@ -124,7 +124,7 @@ class Thread:
                 return
 
     async def drive(self) -> None:
-        """Take it on, within a run."""
+        """Resume it whenever what it waits for is there, as a task of a run."""
         while not self.done:
             if not self.process.alive:
                 self.step(kill=True)
@@ -154,7 +154,7 @@ class Loop:
             self.base += max(0.0, seconds)
 
     def run(self, main, *args):
-        """`trio.run`, of the process whose code runs now."""
+        """Stand for `trio.run`, in the process whose code runs now."""
         assert self._clock is None, "one run at a time"
         trio_run._ALLOW_DETERMINISTIC_SCHEDULING = True
         trio_run._r.seed(self._random.getrandbits(64))
@@ -209,7 +209,7 @@ class Loop:
         return signal.ready()
 
     def _take_on(self, deadline: float) -> None:
-        """Take on a thread that is due, or let time pass until one is."""
+        """Run a thread that is due, or let time pass until one is."""
         for thread in self.threads:
             if not thread.process.alive:
                 thread.step(kill=True)

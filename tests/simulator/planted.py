@@ -3,8 +3,8 @@
     python -m tests.simulator.planted            # finds each; prints the first seed that does
     python -m tests.simulator.planted NAME ...   # these
 
-The first twelve are defects that the project once had. Eight others were written by an engineer
-who had not seen the simulator, the last two by one who had.
+The first thirteen are defects that the project once had. An engineer who had not seen the simulator
+wrote the next eight, one who had the last two.
 """
 
 import os

@@ -68,7 +68,7 @@ class Pipe:
         return data
 
     def left(self, *, writer: bool) -> None:
-        """An end was closed."""
+        """One of its ends was closed."""
         if writer:
             self.writers -= 1
         else:

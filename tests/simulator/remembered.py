@@ -1,4 +1,4 @@
-"""Pure functions of the product whose answers are kept, across events and seeds.
+"""Memoize pure functions of the product, across events and seeds.
 
 Theory of operation. All events of a scenario have one secret and come to one table, so in a hundred
 seeds the same blocks are dealt, the same results fitted and the same tables written thousands of

@@ -37,7 +37,7 @@ class Run:
     trace: str = ""
 
     def in_short(self):
-        """Without what is large."""
+        """The run without its large fields."""
         return replace(self, drawn=(), violations=(), trace="")
 
     def __str__(self) -> str:
@@ -56,7 +56,7 @@ def _world(name: str, seed: int, drawn, *, cluster: bool, computed: bool):
 
 @functools.cache
 def undisturbed(kind: str, plan: str, *, computed: bool):
-    """What a scenario comes to if nothing strikes."""
+    """Play a scenario that nothing strikes: what it comes to."""
     world = _world(f"calm-{next(_numbers)}", 0, (), cluster=False, computed=computed)
     try:
         with world.around():
@@ -74,7 +74,7 @@ def undisturbed(kind: str, plan: str, *, computed: bool):
 
 
 def simulate(seed: int, drawn=None, *, found=None, computed: bool | None = None) -> Run:
-    """A seed's scenario under its faults, or those that are given."""
+    """Play a seed's scenario under its faults. `drawn`, `found`: other faults, another scenario."""
     if computed is None:
         share = _SHARES_COMPUTED[seed >= FIRST_LARGE]
         computed = found is None and seed % share == _COMPUTED and not scenario(seed).large

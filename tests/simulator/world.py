@@ -1,4 +1,4 @@
-"""A world around the product: its seams replaced, faults that strike, what is watched meanwhile.
+"""The world of one seed: it replaces the product's seams, lets faults strike, and watches.
 
 Theory of operation. `World` is a context in which the product's own code runs: the modules of
 `arena.system`, trio's entry points and the few names beneath which real bots and machines begin are
@@ -138,7 +138,7 @@ class World:
         """What the command asks for."""
 
     def broken(self, what: str) -> None:
-        """A promise is broken."""
+        """Note a broken promise."""
         self.violations.append(what)
 
     def live(self, command):
@@ -250,7 +250,7 @@ class World:
             self.strike(fault, place)
 
     def strike(self, fault, place: str) -> None:
-        """It happens now, where this is called."""
+        """Let a fault happen, here and now."""
         getattr(self, f"_{fault.kind.replace(' ', '_')}")(fault.how, place)
 
     def _kill_parent(self, how, place) -> None:
@@ -289,7 +289,7 @@ class World:
         self._written[str(log)] = [entry for entry in known if entry[0] in there]
 
     def _rot_afterwards(self, how, place) -> None:
-        """The log of an event that is over."""
+        """The log of an event that is over rots."""
         if not self.repairable:
             return
         self.rotten = self.player.mends = True
@@ -342,7 +342,7 @@ class World:
         self._somebody(lambda: self.player.intrude(how))
 
     def _somebody(self, acts) -> None:
-        """Another process does something meanwhile."""
+        """Run a command of another process, beside the one that is watched."""
 
         def body() -> None:
             try:
@@ -704,5 +704,5 @@ def _trusted(log: Path) -> set:
 
 
 def _lines(data: bytes) -> set:
-    """The whole lines of a log."""
+    """The lines of a log whose checksums are right."""
     return set(filter(_whole, data.splitlines()))

@@ -241,13 +241,13 @@ def add(*names: str, epoch: str = ""):
 
 
 def without_ann(played, folder: Path):
-    """Bots that the cache has lost."""
+    """Add a bot to an event one of whose bots is lost from the cache."""
     played.lose_bots("ann")
     return add("newer")(played, folder)
 
 
 def locked(command):
-    """While another process writes there."""
+    """The command, given while another process holds the folder's lock."""
 
     def meanwhile(played, folder: Path):
         other = Process(played.world, "another writer")
@@ -262,7 +262,7 @@ def locked(command):
 
 
 def new(options=None, bots=FIELD, *, skip=False, **run_options):
-    """A new event with options."""
+    """Begin a new event with these options."""
 
     def command(played, folder: Path):
         del folder
