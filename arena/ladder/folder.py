@@ -16,6 +16,7 @@ from arena.ladder.chain import CHAIN, AnyLine, Chain, Founded, RulesChanged, rea
 from arena.ladder.rules import LadderFile, Rules, read_rules, template
 from arena.ladder.state import LadderState, Round, state_of
 from arena.model import Entrant, Frozen, UserError, canonical
+from arena.ratings.outcomes import Tally
 from arena.store.files import UNDECODABLE, read_small, reason
 from arena.store.folder import writable, write_atomically, writes_into
 from arena.store.lock import lock
@@ -53,6 +54,8 @@ class Ladder:
                 f"{folder}: nothing is in {CHAIN}; begin with: arena ladder init {folder}"
             )
         self.state: LadderState = state_of(self.chain.lines)
+        self.pools: dict[str, tuple[int, Tally]] = {}
+        """By game: of how many of its rounds the sums are together, and these sums."""
 
     def append(self, line: AnyLine) -> None:
         self.chain.append(line)

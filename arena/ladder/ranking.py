@@ -9,6 +9,7 @@ Invariant: a function of the chain and of the rounds' logs.
 """
 
 from collections.abc import Sequence
+from copy import copy
 from hashlib import sha256
 from typing import Any, NamedTuple
 
@@ -53,12 +54,20 @@ def sums_of(ladder: Ladder, played: Round) -> EventSums:
 
 
 def pooled(ladder: Ladder, game: str, before: int | None = None) -> Tally:
-    """The sums of all rounds of a game that are over, or of those before a round."""
-    margin = _rating(ladder, game).forfeit_margin
-    tally = Tally(margin=margin)
-    for played in ladder.state.played(game):
-        if before is None or played.begun.round < before:
-            add_sums(tally, sums_of(ladder, played))
+    """The sums of all rounds of a game that are over, or of those before a round; not to be
+    changed. Looks at later and later rounds read the sums of each round once.
+    """
+    rounds = [
+        played
+        for played in ladder.state.played(game)
+        if before is None or played.begun.round < before
+    ]
+    many, tally = ladder.pools.get(game, (0, None))
+    if tally is None or many > len(rounds):
+        many, tally = 0, Tally(margin=_rating(ladder, game).forfeit_margin)
+    for played in rounds[many:]:
+        add_sums(tally, sums_of(ladder, played))
+    ladder.pools[game] = len(rounds), tally
     return tally
 
 
@@ -101,7 +110,7 @@ def ranking(
 ) -> Table:
     """The table of a game: of the active bots, or of these; after all rounds, or before one."""
     shown = ladder.state.active if entrants is None else tuple(entrants)
-    tally = pooled(ladder, game, before)
+    tally = copy(pooled(ladder, game, before))
     ids = {entrant.id for entrant in shown}
     tally.pairs = {pair: count for pair, count in tally.pairs.items() if ids.issuperset(pair)}
     counted = EventCount(

@@ -108,15 +108,25 @@ class _Gone:
                 self._ties[name][other] = self._ties[name].get(other, 0.0) + weight
 
     def eliminate(self) -> None:
-        left = set(self._ties)
+        left, precision = set(self._ties), self._known.precision
         while left:
             name = min(left, key=lambda name: (len(self._ties[name]), name))
             left.discard(name)
             ties, own, shift = self._ties.pop(name), self._own[name], self._shift[name]
-            others = sorted(ties.items())
-            for number, (other, tie) in enumerate(others):
-                if other not in self._index:
-                    del self._ties[other][name]
+            others = [
+                (other, tie, self._index.get(other), self._ties.get(other, {}))
+                for other, tie in sorted(ties.items())
+            ]
+            for number, (other, tie, at, row) in enumerate(others):
+                row.pop(name, None)
                 self._add_own(other, -tie * tie / own, -tie * shift / own)
-                for third, another in others[:number]:
-                    self._tie(other, third, -tie * another / own)
+                # As `_tie` does: most of what a season's fit costs.
+                for third, another, place, column in others[:number]:
+                    weight = -tie * another / own
+                    if at is None:
+                        row[third] = row.get(third, 0.0) + weight
+                    if place is None:
+                        column[other] = column.get(other, 0.0) + weight
+                    elif at is not None:
+                        precision[at][place] += weight
+                        precision[place][at] += weight
