@@ -32,6 +32,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
 from pathlib import Path
@@ -211,6 +212,9 @@ class Shown(NamedTuple):
     new: list[float]
     """Standard errors against the field, in strokes a match: of newcomers."""
     old: list[float]
+    new_ranks: list[int]
+    """The ranks that a newcomer may have, as many."""
+    old_ranks: list[int]
 
 
 def shown(ladder: Ladder, game: str, field: Field, fresh: set[str]) -> Shown:
@@ -240,6 +244,8 @@ def shown(ladder: Ladder, game: str, field: Field, fresh: set[str]) -> Shown:
     ]
     skill = {} if field.played else field.skill  # what real bots can do isn't known
     wrong = sum(skill[one][game] < skill[two][game] for one, two in apart if skill)
+    told = Counter(itertools.chain.from_iterable(apart))
+    ranks = {name: len(index) - told[name] for name in index}
     unit = skill_of_a_stroke(settings.rating)
     error = {
         name: found / unit
@@ -250,6 +256,8 @@ def shown(ladder: Ladder, game: str, field: Field, fresh: set[str]) -> Shown:
         wrong,
         [value for name, value in error.items() if name in fresh],
         [value for name, value in error.items() if name not in fresh],
+        [many for name, many in ranks.items() if name in fresh],
+        [many for name, many in ranks.items() if name not in fresh],
     )
 
 
@@ -259,6 +267,8 @@ class Day(NamedTuple):
     wall: float
     width: list[float]
     """Of newcomers, as a share of the field's median; empty on the first day."""
+    ranks: list[float]
+    """Of newcomers, how many they may have, as a share of the field's median."""
     spent: list[int]
     """Matches of newcomers in a game."""
     apart: float
@@ -314,6 +324,12 @@ def days(folder: Path, options: argparse.Namespace, seed: str) -> Iterator[Day]:
                 if each.old
                 for value in each.new
             ],
+            ranks=[
+                value / statistics.median(each.old_ranks)
+                for each in found
+                if each.old_ranks
+                for value in each.new_ranks
+            ],
             spent=list(itertools.chain.from_iterable(spent)),
             apart=sum(each.apart for each in found) / pairs,
             wrong=sum(each.wrong for each in found),
@@ -340,12 +356,15 @@ def show_summary(found: Sequence[Day], options: argparse.Namespace) -> None:
     later = [day for day in found if day.width]
     if later:
         widths = [value for day in later for value in day.width]
+        ranks = [value for day in later for value in day.ranks]
         spent = [value for day in later for value in day.spent]
         gauntlet = 2 * GAUNTLET * (options.authors - 1)
         print(
             f"newcomers: interval {statistics.median(widths):.2f} of the field's median, 9 of 10 "
-            f"below {quantile(widths):.2f}; matches {statistics.mean(spent):.0f} of a gauntlet's "
-            f"{gauntlet}, {statistics.mean(spent) / gauntlet:.0%}, 9 of 10 below "
+            f"below {quantile(widths):.2f}; ranks that it may have {statistics.median(ranks):.2f} "
+            f"of the field's median, 9 of 10 below {quantile(ranks):.2f}; "
+            f"matches {statistics.mean(spent):.0f} of a gauntlet's {gauntlet}, "
+            f"{statistics.mean(spent) / gauntlet:.0%}, 9 of 10 below "
             f"{quantile(spent):.0f}"
         )
     wrong = sum(day.wrong > 0 for day in found)
