@@ -7,7 +7,7 @@ import pytest
 
 import arena as library
 from arena.event.progress import Progress
-from arena.ladder import rounds
+from arena.ladder import ranking, rounds
 from arena.ladder.chain import CHAIN, read_chain
 from arena.ladder.folder import Ladder
 from arena.store import read_event
@@ -75,6 +75,21 @@ def test_a_season(season, accept, play):
     status = library.ladder_status(season)
     assert status.active == ("ann@1", "bob@2", "cyd@1", "dee@1")
     assert (status.rounds, status.matches, status.submissions) == (2, 80, 5)
+
+
+def test_the_sums_of_a_round_are_read_once(season, monkeypatch):
+    """By looks at later and later rounds; a look back begins anew."""
+    read, sums_of = [], ranking.sums_of
+
+    def counted(ladder, each):
+        read.append(each.begun.round)
+        return sums_of(ladder, each)
+
+    monkeypatch.setattr(ranking, "sums_of", counted)
+    ladder = Ladder(season)
+    matches = [ranking.pooled(ladder, GAME, before).matches for before in (1, 2, None, None, 2)]
+    assert matches == [0, 40, 80, 80, 40]
+    assert read == [1, 2, 1]
 
 
 @pytest.mark.parametrize(
