@@ -30,7 +30,7 @@ from arena.audit import chance
 from arena.audit.rated_deals import RatedDeal, centred, strokes
 from arena.audit.report import Together, Trend
 from arena.model import MatchRecord
-from arena.ratings.dependence import Spread, added
+from arena.ratings.dependence import BlockSpread, added
 from arena.ratings.outcomes import THOUSANDTHS
 
 FEWEST = 10  # blocks of a bot: reversing fewer can't show 1 of 1,000
@@ -166,7 +166,7 @@ def _normal(sum_: float, freedom: int) -> float:
 def _row(bot: str, some: Sequence[_BlockStrokes], answer: chance.PValues) -> Together:
     """A bot's pairings together, in strokes, as they make its error in the table."""
     found = added(
-        Spread(
+        BlockSpread(
             own.events,
             len(own.sizes),
             (squares := sum(map(mul, own.sizes, own.sizes))),

@@ -13,7 +13,7 @@ import msgspec
 from arena.intake import Author
 from arena.ladder import rules as ladder_rules
 from arena.ladder.chain import CHAIN, AnyLine, Chain, Founded, RulesChanged, read_chain
-from arena.ladder.rules import LadderFile, Rules, read_rules, template
+from arena.ladder.rules import LadderFile, LadderRules, read_rules, template
 from arena.ladder.state import LadderState, Round, state_of
 from arena.model import Entrant, Frozen, UserError, canonical
 from arena.ratings.outcomes import Tally
@@ -127,7 +127,7 @@ def _lock(folder: Path) -> BinaryIO:
             clock.sleep(_AGAIN_S)
 
 
-def _refuse_change(state: LadderState, rules: Rules) -> None:
+def _refuse_change(state: LadderState, rules: LadderRules) -> None:
     """UserError for a change that would make what was played untrue."""
     if rules.anonymous != state.rules.anonymous and state.authors:
         raise UserError(

@@ -16,7 +16,7 @@ from pathlib import Path
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from arena.bots import default_cache, in_use, restore
+from arena.bots import default_cache, in_use, restore, share_bots
 from arena.bots.trees import remove
 from arena.event.prepare import new_event, write_prepared
 from arena.event.progress import Outcome
@@ -27,7 +27,7 @@ from arena.event.workshop import Workshop
 from arena.ladder.chain import Retired, RoundBegun, RoundEnded
 from arena.ladder.folder import Ladder, held_ladder
 from arena.ladder.ranking import earlier, mixture
-from arena.ladder.rules import Rules
+from arena.ladder.rules import LadderRules
 from arena.ladder.state import Round
 from arena.machine.preflight import SETTINGS
 from arena.model import Bot, Event, LadderSettings, Settings, UserError
@@ -98,11 +98,12 @@ def _begin(ladder: Ladder, game: str | None, session: Session, *, final: bool) -
         )
         new = new_event(restore(sources, cache=cache), workshop, settle, seed=seed)
         write_prepared(new, place, options)
+        share_bots(place, ladder.folder / "versions")
     ladder.append(replace(begun, commitment=new.event.commitment))
     return ladder.state.rounds[-1]
 
 
-def round_settings(rules: Rules, begun: RoundBegun, head: str) -> LadderSettings:
+def round_settings(rules: LadderRules, begun: RoundBegun, head: str) -> LadderSettings:
     """Without what earlier rounds say."""
     return LadderSettings(
         round=begun.round,

@@ -49,7 +49,7 @@ class GameRules(
         return Limits(**{name: getattr(self, name) for name in self.__struct_fields__})
 
 
-class Rules(
+class LadderRules(
     Frozen,
     frozen=True,
     kw_only=True,
@@ -111,7 +111,7 @@ class Schedule(
 
 
 class LadderFile(Frozen, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    rules: Rules
+    rules: LadderRules
     intake: Intake = Intake()
     schedule: Schedule = Schedule()
 
@@ -197,7 +197,7 @@ name = {name}
 """
 
 
-def known(rules: Rules) -> dict[str, Any]:
+def known(rules: LadderRules) -> dict[str, Any]:
     """Rules as the chain has them."""
     found: dict[str, Any] = msgspec.to_builtins(rules)
     return found

@@ -21,7 +21,7 @@ from arena.ladder.chain import (
     RoundEnded,
     RulesChanged,
 )
-from arena.ladder.rules import Rules
+from arena.ladder.rules import LadderRules
 from arena.model import Entrant, UserError
 
 
@@ -49,7 +49,7 @@ class Round:
     head: str  # of the chain before it began
     active: tuple[Entrant, ...]
     """Who could play, by the chain."""
-    rules: Rules
+    rules: LadderRules
     ended: RoundEnded | None = None
 
     @property
@@ -61,7 +61,7 @@ class Round:
 
 @dataclass
 class LadderState:
-    rules: Rules
+    rules: LadderRules
     authors: dict[str, AuthorState] = field(default_factory=dict)
     rounds: list[Round] = field(default_factory=list)
     closed: Closed | None = None
@@ -98,8 +98,8 @@ def state_of(lines: Iterable[AnyLine]) -> LadderState:
     return reader.state
 
 
-def _rules(line: Founded | RulesChanged) -> Rules:
-    return msgspec.json.decode(line.rules, type=Rules)
+def _rules(line: Founded | RulesChanged) -> LadderRules:
+    return msgspec.json.decode(line.rules, type=LadderRules)
 
 
 class _Reader:

@@ -57,15 +57,15 @@ class BlockSums(msgspec.Struct):
         self.sum += value
         self.between += self.sum * self.sum // self.size
 
-    def spread(self) -> Spread:
+    def spread(self) -> BlockSpread:
         mean = self.value * self.value / self.deals
         between, whole = self.between - mean, self.value2 - mean
-        return Spread(
+        return BlockSpread(
             self.deals, self.blocks, self.squares, self.squares / self.deals, between, whole
         )
 
 
-class Spread(NamedTuple):
+class BlockSpread(NamedTuple):
     """Of tables of a bot: numbers, sizes, and sums of squares around each table's mean."""
 
     deals: float
@@ -96,8 +96,8 @@ class Spread(NamedTuple):
         return 1 + (self.squares / self.deals - 1) * max(0.0, correlation)
 
 
-def added(spreads: Iterable[Spread]) -> Spread:
-    return Spread(*(math.fsum(column) for column in zip(*spreads, strict=True)))
+def added(spreads: Iterable[BlockSpread]) -> BlockSpread:
+    return BlockSpread(*(math.fsum(column) for column in zip(*spreads, strict=True)))
 
 
 def variances(sums: Mapping[TableOfBot, BlockSums], *, over: bool = True) -> dict[str, float]:
@@ -106,7 +106,7 @@ def variances(sums: Mapping[TableOfBot, BlockSums], *, over: bool = True) -> dic
     blocks count as some more and, for want of those, a guess.
     """
     spreads = {table: own.spread() for table, own in sorted(sums.items(), key=itemgetter(0))}
-    tables: dict[str, list[Spread]] = defaultdict(list)
+    tables: dict[str, list[BlockSpread]] = defaultdict(list)
     for table, spread in spreads.items():
         for bot in table if len(table) == 2 else table[:1]:
             tables[bot].append(spread)
@@ -116,7 +116,7 @@ def variances(sums: Mapping[TableOfBot, BlockSums], *, over: bool = True) -> dic
         own = added(some)
         correlation = own.correlation()
         if not over:
-            others = Spread(*map(sub, every, own))
+            others = BlockSpread(*map(sub, every, own))
             guess = _borrowing(others.freedom, others.correlation(), _GUESS)
             correlation = _borrowing(own.freedom, correlation, guess)
         found[bot] = own.wider(correlation)

@@ -17,7 +17,7 @@ from arena.ratings.cholesky import Matrix, add_difference, factor, prior, solve
 _DIGITS = 9  # of what a round of a ladder states: more than results can say
 
 
-class Difference(NamedTuple):
+class SkillGap(NamedTuple):
     """What is known of the skill of one bot above another's."""
 
     one: str
@@ -55,7 +55,7 @@ def begin(size: int, settings: RatingSettings, ladder: LadderSettings | None) ->
 
 
 def inform(
-    known: Information, names: Sequence[str], found: Iterable[Difference], sigma: float
+    known: Information, names: Sequence[str], found: Iterable[SkillGap], sigma: float
 ) -> Information:
     """Add differences to what is known of these bots. All others are eliminated."""
     index = {name: number for number, name in enumerate(names)}
@@ -82,7 +82,7 @@ class _Gone:
         self._shift: dict[str, float] = defaultdict(float)
         self._ties: dict[str, dict[str, float]] = defaultdict(dict)
 
-    def add(self, found: Difference) -> None:
+    def add(self, found: SkillGap) -> None:
         one, two, weight, pull = found
         for each, sign in ((one, 1), (two, -1)):
             self._add_own(each, weight, sign * pull)

@@ -23,7 +23,7 @@ from arena.model import LadderSettings, RatingSettings
 from arena.ratings.cholesky import factor, inverse, solve
 from arena.ratings.dependence import INDEPENDENT, of_pair
 from arena.ratings.fit import Fit
-from arena.ratings.information import Difference, Information, begin, inform
+from arena.ratings.information import Information, SkillGap, begin, inform
 from arena.ratings.intervals import Z95, Moments, student95
 from arena.ratings.outcomes import THOUSANDTHS, Pair
 
@@ -66,11 +66,11 @@ def skills_of(
     unit = skill_of_a_stroke(settings) / THOUSANDTHS
     variances = _variances([gap for _, gap in pairs], settings)
 
-    def found() -> Iterator[Difference]:
+    def found() -> Iterator[SkillGap]:
         for ((one, two), gap), variance in zip(pairs, variances, strict=True):
             sure = 2 / seats * gap.events / (of_pair(wider, (one, two)) * variance * unit * unit)
             ahead = -unit * gap.value / gap.weight
-            yield Difference(one, two, sure, sure * ahead)
+            yield SkillGap(one, two, sure, sure * ahead)
 
     return inform(begin(len(names), settings, ladder), names, found(), settings.sigma)
 

@@ -247,3 +247,13 @@ def test_a_round_that_the_chain_lost_is_not_played_over(season, play):
         play(season)
     path.write_bytes(b"".join(lines))
     assert verified(season).verified
+
+
+def test_a_round_s_bots_are_found_among_the_versions(season, tmp_path, monkeypatch):
+    """Without a cache, and wherever the ladder was moved to."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "empty"))
+    first = season / "rounds" / f"0001-round-{GAME}"
+    rerun = library.RerunOptions(matches=2, seed="1", sandbox="none")
+    (found,) = library.verify_results(first, rerun=rerun, jobs=1)
+    assert found.verified
+    assert found.rerun.matches == 2

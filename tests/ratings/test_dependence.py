@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from arena.model import ADJUSTED, BLOCKS, RESULTS, RatingSettings, Withdrawal
 from arena.ratings.archive import summarize
-from arena.ratings.dependence import BlockSums, Spread, added, of_pair, variances
+from arena.ratings.dependence import BlockSpread, BlockSums, added, of_pair, variances
 from arena.ratings.evidence import Evidence
 from arena.ratings.fit import fit
 from arena.ratings.outcomes import PairCount, Tally
@@ -87,7 +87,7 @@ def test_while_an_event_is_played_few_blocks_count_for_little():
     borrowed = 1 + 3 * max(0.0, (2 * correlation + 4 * others) / 6)
     assert borrowed == pytest.approx(variances(field, over=False)["a"])
     assert 1 + 3 * correlation == pytest.approx(variances(field)["a"])
-    assert 0 == Spread(3, 3, 3, 1, 2.0, 2.0).freedom
+    assert 0 == BlockSpread(3, 3, 3, 1, 2.0, 2.0).freedom
 
 
 def test_of_two_one_stands_for_both_and_the_larger_of_a_pair_counts():
