@@ -55,6 +55,7 @@ from arena.ladder.state import Round
 from arena.model import ADJUSTED, Entrant, Event, LadderSettings, MatchSpec, sha256_hex
 from arena.ratings.archive import HOLES, MatchSummary
 from arena.ratings.evidence import fitted, lead_of
+from arena.ratings.intervals import most_likely_share
 from arena.ratings.outcomes import THOUSANDTHS, Tally
 from arena.ratings.separation import separation
 from arena.ratings.stroke_fit import skill_of_a_stroke
@@ -242,7 +243,7 @@ def shown(ladder: Ladder, game: str, field: Field, fresh: set[str]) -> Shown:
         for pair, lead in leads.items()
         if lead.strokes > errors(pairs, lead.error) * lead.error
     ]
-    skill = {} if field.played else field.skill  # what real bots can do isn't known
+    skill = {} if field.played else field.skill
     wrong = sum(skill[one][game] < skill[two][game] for one, two in apart if skill)
     told = Counter(itertools.chain.from_iterable(apart))
     ranks = {name: len(index) - told[name] for name in index}
@@ -367,8 +368,9 @@ def show_summary(found: Sequence[Day], options: argparse.Namespace) -> None:
             f"{statistics.mean(spent) / gauntlet:.0%}, 9 of 10 below "
             f"{quantile(spent):.0f}"
         )
-    wrong = sum(day.wrong > 0 for day in found)
-    print(f"days with a pair wrongly apart: {wrong} of {len(found)}")
+    if not options.played:  # what real bots can do isn't known
+        wrong = sum(day.wrong > 0 for day in found)
+        print(f"days with a pair wrongly apart: {wrong} of {len(found)}")
 
 
 def quantile(values: Sequence[float]) -> float:
@@ -430,10 +432,10 @@ def seasons(options: argparse.Namespace) -> None:
         if sys.stderr.isatty():
             print(f"\r{number + 1} seasons, {wrong} wrong", end="", file=sys.stderr)
     show_summary(found, options)
-    error = math.sqrt(wrong * (options.seasons - wrong) / options.seasons**3)
+    most = most_likely_share(wrong, options.seasons)
     print(
-        f"seasons with a pair wrongly apart on any day, in any game: {wrong} of {options.seasons}, "
-        f"{wrong / options.seasons:.1%} ± {error:.1%}; pairs apart on the last days "
+        f"seasons with a pair wrongly apart on any day, in any game: {wrong} of {options.seasons} "
+        f"(95 %: at most {most:.1%}); pairs apart on the last days "
         f"{statistics.mean(day.apart for day in found[options.days - 1 :: options.days]):.0%}"
     )
 

@@ -7,6 +7,7 @@ number, so a season of a thousand retired versions costs less than the fit of th
 Invariant: a fixed order of operations.
 """
 
+import heapq
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
@@ -108,11 +109,15 @@ class _Gone:
                 self._ties[name][other] = self._ties[name].get(other, 0.0) + weight
 
     def eliminate(self) -> None:
-        left, precision = set(self._ties), self._known.precision
-        while left:
-            name = min(left, key=lambda name: (len(self._ties[name]), name))
-            left.discard(name)
-            ties, own, shift = self._ties.pop(name), self._own[name], self._shift[name]
+        precision = self._known.precision
+        queue = [(len(ties), name) for name, ties in self._ties.items()]
+        heapq.heapify(queue)
+        while queue:
+            many, name = heapq.heappop(queue)
+            ties, own, shift = self._ties.get(name), self._own[name], self._shift[name]
+            if ties is None or len(ties) != many:
+                continue  # it is gone already, or it waits with another number
+            del self._ties[name]
             others = [
                 (other, tie, self._index.get(other), self._ties.get(other, {}))
                 for other, tie in sorted(ties.items())
@@ -130,3 +135,6 @@ class _Gone:
                     elif at is not None:
                         precision[at][place] += weight
                         precision[place][at] += weight
+            for other, _, at, row in others:
+                if at is None:
+                    heapq.heappush(queue, (len(row), other))

@@ -43,7 +43,7 @@ def decode_sums(data: bytes) -> EventSums:
 
 
 def add_sums(tally: Tally, sums: EventSums) -> None:
-    """Add another event's sums, whose blocks are others."""
+    """Add another event's sums, whose blocks are others; they become the tally's."""
     tally.matches += sums.matches
     _add_all(tally.pairs, sums.pairs)
     _add_all(tally.gaps, sums.gaps)
@@ -70,7 +70,10 @@ _OF_BLOCKS = ("deals", "blocks", "squares", "value", "value2", "between")
 
 def _add_all(mine: dict[_Key, Any], others: Mapping[_Key, Any]) -> None:
     for key, found in others.items():
-        _add(mine[key], found, found.__struct_fields__)
+        if key in mine:
+            _add(mine[key], found, found.__struct_fields__)
+        else:
+            mine[key] = found
 
 
 def _add(mine: Any, other: Any, names: Iterable[str]) -> None:  # noqa: ANN401 - sums of one kind
