@@ -19,7 +19,7 @@ from arena.ladder.ranking import fit_of, ranking
 from arena.ladder.state import AuthorState
 from arena.model import Frozen, Standing
 from arena.ratings.fit import DECIMALS, Fit
-from arena.ratings.separation import always
+from arena.ratings.separation import at_any_scale
 from arena.ratings.stroke_fit import skill_of_a_stroke
 from arena.schedule import Lead, step_down
 
@@ -66,7 +66,7 @@ def total(ladder: Ladder) -> list[TotalRow]:
     unit = math.hypot(*(narrow * skill_of_a_stroke(each) for each in ratings)) / len(games)
 
     def errors(pairs: int, error: float) -> float:
-        return always(ratings[0].error_rate / max(1, pairs), error / unit)
+        return at_any_scale(ratings[0].error_rate / max(1, pairs), error / unit)
 
     pairs = step_down(starmap(lead, pairwise(order)), len(order) - 1, errors)
 

@@ -6,9 +6,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from arena.model import RaceSettings, RatingSettings, TrialSettings
+from arena.model import LadderSettings, RaceSettings, RatingSettings, TrialSettings
 from arena.ratings import normal, standings
-from arena.ratings.separation import always, separation
+from arena.ratings.separation import _SCALES, always, at_any_scale, separation
 
 
 def test_pairs_are_told_apart_at_the_stated_rate(lab):
@@ -37,6 +37,35 @@ def test_an_event_says_for_which_error_its_bounds_are_made(lab):
     assert always(0.01, 1.0) == separation(settings, 5, 0.5)
     trial = lab.event("ab", trial=TrialSettings(new="b", mixture=2.0)).settings
     assert always(0.05, 0.5) == separation(trial, 1, 1.0)
+
+
+def test_a_ladder_s_bounds_are_made_for_leads_of_all_sizes(lab):
+    """Hardly wider than one bound where that is made for, and far narrower where leads are large.
+    All of them together fail as seldom as the rate says.
+    """
+    assert math.fsum(share for _, share in _SCALES) == pytest.approx(1.0)
+    for rate in (0.05, 1e-3, 1e-6):
+        assert always(rate, 1.0) < at_any_scale(rate, 1.0) < 1.03 * always(rate, 1.0)
+        assert at_any_scale(rate, 30.0) < 0.35 * always(rate, 30.0)
+        for error in (0.2, 1.0, 5.0, 20.0, 60.0):
+            assert at_any_scale(rate, error) > normal.quantile(1 - rate / 2)
+    ladder = LadderSettings(round=1, head="0" * 64, budget=9, mixture=0.5)
+    settings = lab.event("ab", ladder=ladder).settings
+    assert at_any_scale(0.01, 4.0) == separation(settings, 5, 2.0)
+
+
+def test_a_ladder_s_bounds_hold_at_every_look():
+    """A mean of nothing is taken for something as seldom as the rate says, at any look."""
+    draw, wrong, runs, rate = random.Random(7), 0, 400, 0.2
+    for _ in range(runs):
+        total = 0.0
+        for deals in range(1, 400):
+            total += draw.gauss(0.0, 8.0)
+            error = 8.0 / math.sqrt(deals)
+            if abs(total / deals) > at_any_scale(rate, error) * error:
+                wrong += 1
+                break
+    assert wrong <= rate * runs
 
 
 def test_bounds_are_the_narrowest_where_they_are_made_for():
