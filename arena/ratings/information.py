@@ -98,14 +98,9 @@ class _Gone:
             self._shift[name] += pull
 
     def _tie(self, one: str, two: str, weight: float) -> None:
-        """Add to what is off the diagonal."""
-        first, second = self._index.get(one), self._index.get(two)
-        if first is not None and second is not None:
-            self._known.precision[first][second] += weight
-            self._known.precision[second][first] += weight
-            return
-        for name, other, at in ((one, two, first), (two, one, second)):
-            if at is None:
+        """Add to what is off the diagonal; one of them is in no matrix at least."""
+        for name, other in ((one, two), (two, one)):
+            if name not in self._index:
                 self._ties[name][other] = self._ties[name].get(other, 0.0) + weight
 
     def eliminate(self) -> None:

@@ -164,7 +164,7 @@ async def test_who_burns_in_bursts_does_not_make_its_opponent_forfeit(ways, bots
     assert not [fault for fault in record.faults if fault.seat == 1]
     used = record.use[1]
     assert used.waited_ms > 100, "it was kept waiting"
-    assert used.think_ms < 200, "and isn't charged for that"
+    assert used.think_ms < 400, "and isn't charged for that"
 
 
 async def test_what_others_have_used_is_bounded_by_what_was_last_read(ways, bots):

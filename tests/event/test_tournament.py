@@ -16,7 +16,7 @@ from arena.executors import SeriesEnd
 from arena.executors.attempts import RETRIES
 from arena.exhaustion import why_not
 from arena.formats.blocks import Dealing
-from arena.model import Entrant, Event, HoleRecord, HostError, Settings, UserError
+from arena.model import Entrant, Event, HoleRecord, HostError, LadderSettings, Settings, UserError
 from arena.store import Private, Store, read_records
 from tests.records import match_record
 
@@ -258,8 +258,12 @@ def test_every_registered_name_loads():
 
         deals = 1 if name == "single" else SETTINGS.deals
         settings = msgspec.structs.replace(SETTINGS, format=name, heroes=("ann@1",), deals=deals)
+        if name == "ladder":
+            own = LadderSettings(round=1, head="0" * 64, budget=24)
+            settings = msgspec.structs.replace(settings, ladder=own, rate_on="adjusted")
         field = ENTRANTS[:2] if name in {"trial", "single"} else ENTRANTS
-        assert first_wave(registry.schedule(settings, field, Deals(SECRET))).matches
+        event = Event(settings=settings, entrants=field, commitment="")
+        assert first_wave(registry.schedule(settings, field, Deals(SECRET)), event).matches
     with pytest.raises(UserError, match="there are: play-nine"):
         registry.game("bridge")
 
