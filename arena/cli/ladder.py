@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -112,15 +113,29 @@ def round(folder: Path, game: str | None, *, final: bool, **options: Any) -> Non
         raise arena.UserError("--beacon goes with a prepared event; leave it out")
     if final:
         arena.ladder_freeze(folder)
-    playing = playing_of(options)
-    rules = arena.ladder_status(folder).games
-    for each in [game] if game else rules:
-        outcome = arena.ladder_round(folder, each, final=final, **playing)
+    games = _games(folder, game, final=final)
+    for each in games:
+        outcome = arena.ladder_round(folder, each, final=final, **playing_of(options))
         if not outcome.complete:
             raise SystemExit(exit_code(outcome))
-        playing = playing_of(options)
     if not (options["as_json"] or options["quiet"]):
-        show_rankings(folder, [game] if game else rules)
+        show_rankings(folder, [game] if game else arena.ladder_status(folder).games)
+
+
+def _games(folder: Path, game: str | None, *, final: bool) -> Iterator[str]:
+    """The games of the rounds to play; the first may be of the round that is not over. After that
+    come those that have had fewer rounds.
+    """
+    import arena
+
+    status = arena.ladder_status(folder)
+    wanted = [game] if game else [*status.games]
+    if status.unfinished:
+        yield wanted[0]
+        status = arena.ladder_status(folder)
+        most = max(status.played.values())
+        wanted = [each for each in wanted if status.played[each] < most]
+    yield from (each for each in wanted if not (final and each in status.finals))
 
 
 @ladder.command(cls=LadderCommand)

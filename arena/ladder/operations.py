@@ -39,10 +39,14 @@ class LadderStatus(Frozen, frozen=True, kw_only=True):
     active: tuple[str, ...]
     submissions: int
     rounds: int
+    played: dict[str, int]
+    """Rounds that are over, by game."""
     matches: int
     unfinished: str
     """The round that is not over; empty: none."""
     frozen: bool
+    finals: tuple[str, ...]
+    """The games whose final is over."""
 
 
 def ladder_init(folder: PathName, *, name: str | None = None) -> LadderStatus:
@@ -71,9 +75,11 @@ def _status(ladder: Ladder) -> LadderStatus:
         active=tuple(each.id for each in state.active),
         submissions=sum(author.submissions for author in state.authors.values()),
         rounds=len(state.rounds),
+        played={game: len(state.played(game)) for game in state.rules.games},
         matches=sum(each.ended.matches for each in state.rounds if each.ended),
         unfinished=state.unfinished.name if state.unfinished else "",
         frozen=state.closed is not None,
+        finals=state.finals,
     )
 
 

@@ -76,6 +76,8 @@ def _begin(ladder: Ladder, game: str | None, session: Session, *, final: bool) -
             f"{ladder.folder}: a round needs two active bots, there is {active or 'none'}; first: "
             f"arena ladder intake {ladder.folder}"
         )
+    if final and game in state.finals:
+        raise UserError(f"{ladder.folder}: the final of {game} is played already")
     name = f"{rules.name}, {'final' if final else f'round {number}'}"
     base = replace(rules.event(game), name=name).settings(session.progress.say)
 

@@ -35,8 +35,17 @@ class AuthorState:
     rejected: list[Rejected] = field(default_factory=list)
     retired: Retired | None = None
     """Why the newest version plays no more."""
-    handled: str = ""
-    """The digest of the submission that was handled last."""
+    last: Accepted | Rejected | None = None
+    """What became of the newest submission."""
+
+    def is_new(self, submission: str, received: str) -> bool:
+        """Whether a submission with this digest is to be handled. What was refused may be handed in
+        again: a busy machine may have been the reason.
+        """
+        last = self.last
+        if last is None or last.submission != submission:
+            return True
+        return isinstance(last, Rejected) and received > last.received
 
     @property
     def submissions(self) -> int:
@@ -75,6 +84,13 @@ class LadderState:
     def unfinished(self) -> Round | None:
         last = self.rounds[-1] if self.rounds else None
         return last if last and not last.ended else None
+
+    @property
+    def finals(self) -> tuple[str, ...]:
+        """The games whose final is over."""
+        return tuple(
+            each.begun.game for each in self.rounds if each.ended and each.begun.final is True
+        )
 
     def played(self, game: str) -> list[Round]:
         return [each for each in self.rounds if each.begun.game == game and each.ended]
@@ -126,7 +142,7 @@ class _Reader:
 
     def _accepted(self, line: Accepted) -> str:
         author = self.state.author(line.author)
-        author.active, author.retired, author.handled = line.entrant, None, line.submission
+        author.active, author.retired, author.last = line.entrant, None, line
         author.accepted.append(line)
         number = len(author.accepted)
         if line.entrant.id != f"{line.author}@{number}":
@@ -136,7 +152,7 @@ class _Reader:
     def _rejected(self, line: Rejected) -> str:
         author = self.state.author(line.author)
         author.rejected.append(line)
-        author.handled = line.submission
+        author.last = line
         return ""
 
     def _retired(self, line: Retired) -> str:

@@ -2,8 +2,9 @@
 
 Theory of operation. What lies in the inbox stays there. An entry is unpacked beside it, loaded as a
 bot, checked in the sandbox, and kept in versions/ by its content; the chain's line is written last.
-An entry whose digest is the one that its author's last line has was handled already. So a process
-that was killed anywhere does the same again, and nothing twice.
+An entry whose digest is the one that its author's last line has was handled already, unless that
+line refused it and it was handed in again. So a process that was killed anywhere does the same
+again, and nothing twice.
 
 An author is who the entry lay under, never who its manifest says.
 
@@ -213,17 +214,16 @@ class _Submission:
                 self._digest = sha256_hex(upload.state().encode())  # of what can't be unpacked
             unpacked = unpack(self._path, staging / _SOURCE, _caps(self._ladder))
             self._digest = unpacked.digest
-            if self._digest == self._author.handled:
-                return None
-            return self._decide(staging / _SOURCE, unpacked)
+            return self._decide(staging / _SOURCE, unpacked) if self._is_new() else None
         except UnfinishedError as error:
             return self._waits(str(error))
         except SubmissionError as error:
-            if self._digest == self._author.handled:
-                return None
-            return self._reject(UNSAFE, str(error))
+            return self._reject(UNSAFE, str(error)) if self._is_new() else None
         finally:
             remove(staging)
+
+    def _is_new(self) -> bool:
+        return self._author.is_new(self._digest, self._received)
 
     @property
     def _received(self) -> str:

@@ -17,8 +17,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from types import FrameType
 
+from arena.ladder.chain import CHAIN
 from arena.ladder.folder import Ladder
-from arena.ladder.rules import HOUR
+from arena.ladder.rules import FILE, HOUR
 from arena.machine import Notify
 from arena.model import UserError
 from arena.store.folder import write_atomically
@@ -57,6 +58,8 @@ class _Watch:
         self._again = 0.0
         """When a round may be tried again that the machine's trouble has ended."""
         self._final = False
+        self._problem = ""
+        self._known: tuple[object, Ladder] | None = None
         self._told = len(Ladder(folder).state.rounds)
         self._stopped = 0
 
@@ -64,7 +67,7 @@ class _Watch:
         before = {number: signal.signal(number, self._stop) for number in _STOPS}
         try:
             while not self._stopped:
-                if self._look():
+                if self._looked():
                     self._notify("the ladder is over: its final is played")
                     return 0
                 clock.sleep(POLL_S)
@@ -85,6 +88,17 @@ class _Watch:
         for process in (self._intake, self._round):
             if process:
                 process.wait()
+
+    def _looked(self) -> bool:
+        """Begin what is due. A mistake in ladder.toml is told once, and waited for to be mended."""
+        try:
+            over, self._problem = self._look(), ""
+        except UserError as error:
+            over = False
+            if str(error) != self._problem:
+                self._problem = str(error)
+                self._notify(self._problem)
+        return over
 
     def _look(self) -> bool:
         """Begin what is due; whether the ladder is over."""
@@ -112,16 +126,24 @@ class _Watch:
                 self._notify(f"a round ended with exit code {code}; again in {PAUSE_S:.0f} s")
         if clock.monotonic() < self._again:
             return False
-        ladder = Ladder(self._folder)
+        ladder = self._read()
         freeze = ladder.state.rules.freeze
         if freeze and clock.unix() >= freeze.timestamp() and self._intake is None:
-            if any(each.begun.final is True and each.ended for each in ladder.state.rounds[-1:]):
+            if set(ladder.state.finals) >= set(ladder.state.rules.games):
                 return True
             self._final = True
             self._round = self._command("round", "--quiet", "--final", *self._flags)
         elif len(ladder.state.active) > 1 and (ladder.state.unfinished or self._due(ladder)):
             self._round = self._command("round", "--quiet", *self._flags)
         return False
+
+    def _read(self) -> Ladder:
+        """The ladder, read again if its files have changed."""
+        stats = [(self._folder / name).stat() for name in (CHAIN, FILE)]
+        state = [(stat.st_mtime_ns, stat.st_size, stat.st_ino) for stat in stats]
+        if self._known is None or state != self._known[0]:
+            self._known = state, Ladder(self._folder)
+        return self._known[1]
 
     def _tell(self) -> None:
         """What was played, a line for each round."""

@@ -233,6 +233,9 @@ def test_the_final_is_played_when_nothing_more_is_accepted(season, accept, play)
     assert library.ladder_freeze(season).frozen
     assert play(season, final=True).event.settings.ladder.budget == 60
     assert kinds(season)[-4:] == ["rules", "frozen", "round", "played"]
+    assert library.ladder_status(season).finals == (GAME,)
+    with pytest.raises(library.UserError, match="is played already"):
+        play(season, game=GAME, final=True)
     assert verified(season).verified
     with pytest.raises(library.UserError, match="after the end"):
         accept(season, "eve")
