@@ -165,12 +165,14 @@ def leave(ladder: Ladder, author: str, bot: Path) -> Path:
     remove(fresh)
     unpack(bot, fresh, _caps(ladder))
     _replace(fresh, place)
-    past = clock.unix() - _OLD_S
-    os.utime(place, (past, past))  # it is complete
     return place
 
 
 def _replace(fresh: Path, place: Path) -> None:
+    """Put what is complete into the inbox; nobody has to wait and see whether it changes."""
+    past = clock.unix() - _OLD_S
+    for path in (fresh, *fresh.rglob("*")):
+        os.utime(path, (past, past), follow_symlinks=False)
     remove(place)
     files.rename(fresh, place)
 
